@@ -1,0 +1,109 @@
+"""Files written whole or not at all, manifests, checksums, sizes: what every stage needs of a disk."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pboh.errors import InputError, OutputError, PbohError
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """Yield a temporary sibling of ``path`` and rename it into place when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with disk_errors(path):
+            yield aside
+            if aside.is_file():
+                flush_to_disk(aside)
+            os.replace(aside, path)
+    finally:
+        if aside.is_dir():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk, a missing permission or a read-only mount into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, PbohError):
+            raise
+        reasons = {
+            errno.ENOSPC: ("no space is left on the disk", "Free some space and run the same command again"),
+            errno.EDQUOT: ("the disk quota is used up", "Free some space and run the same command again"),
+            errno.EACCES: ("permission denied", "Choose a folder you may write to"),
+            errno.EPERM: ("permission denied", "Choose a folder you may write to"),
+            errno.EROFS: ("the file system is read-only", "Choose a folder you may write to"),
+        }
+        if error.errno not in reasons:
+            raise
+        what, todo = reasons[error.errno]
+        raise OutputError(what, where=path, todo=todo) from error
+
+
+def flush_to_disk(path: Path) -> None:
+    """Make sure the bytes of ``path`` survive a power cut before somebody relies on them."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write ``value`` as indented JSON, whole or not at all."""
+    with written_aside(path) as aside:
+        aside.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def read_json(path: Path, what: str, error: type[PbohError] = InputError) -> Any:
+    """Read a JSON file, or say in one sentence why it cannot be read (``what`` names its role)."""
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except FileNotFoundError:
+        raise error(f"{what} is missing", where=path) from None
+    except (OSError, msgspec.DecodeError) as reason:
+        raise error(f"{what} cannot be read ({reason})", where=path) from reason
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal text."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of all files below ``folder``."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def parse_size(text: str) -> int:
+    """Bytes meant by ``4GB``, ``512M``, ``1.5 GiB`` or a plain number."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", text.upper())
+    if not match:
+        raise InputError(f"{text!r} is not a size", todo="Write it like 4GB or 512MB")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def peak_memory_megabytes() -> float:
+    """Largest resident size this process ever had, in MB (Linux counts in KiB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,69 @@
+"""How far a long command is, and what it did: progress bars and closing summaries on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from pboh.files import write_json
+
+console = Console(stderr=True, highlight=False)
+
+
+class Report(Protocol):
+    """What a stage calls to say how far it is; ``detail`` is free text such as ``"1,203 pages/s"``."""
+
+    def __call__(self, done: float, total: float | None = None, detail: str = "") -> None: ...
+
+
+def silent(done: float, total: float | None = None, detail: str = "") -> None:
+    """Report to nobody: the default of every library function."""
+
+
+class _Detail(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields.get("detail", "")), style="cyan")
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Report]:
+    """Show a bar titled ``title`` while the block runs; yields the function that moves it."""
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        _Detail(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None, detail="")
+
+        def report(done: float, total: float | None = None, detail: str = "") -> None:
+            bar.update(task, completed=done, total=total, detail=detail)
+
+        yield report
+
+
+def summarise(title: str, figures: Mapping[str, Any], json_file: Path | None = None) -> None:
+    """Print the figures of a finished stage as a small table, and write them to ``json_file`` if given."""
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    for name, value in figures.items():
+        table.add_row(name.replace("_", " "), _readable(value))
+    console.print(table)
+    if json_file is not None:
+        write_json(json_file, dict(figures))
+
+
+def _readable(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
