@@ -12,6 +12,7 @@ from pboh.errors import PbohError
 
 COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
+    "download": "download",
 }
 
 app = typer.Typer(

@@ -1,0 +1,98 @@
+"""``pboh download``: a Wikimedia dump's article parts, fetched with resume and verified."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from pboh.cli import app
+from pboh.corpus.wikimedia import MIRROR
+
+if TYPE_CHECKING:
+    from pboh.corpus.web import Manners
+
+_HELP = """Fetch a Wikipedia dump, with resume and verified checksums.
+
+WIKI is the dump's name: enwiki, dewiki, simplewiki, zh_yuewiki ... The folder can be given to pboh train and
+pboh extract as it is. Interrupted or broken off, the same command continues; finished, it does nothing.
+
+\b
+Examples:
+  pboh download simplewiki --out dumps/simple
+  pboh download enwiki --list
+  pboh download enwiki --parts 1-3 --date 20260101 --out dumps/en
+  pboh download dewiki --mirror https://mirror.example.org/wikimedia --out dumps/de
+"""
+
+
+@app.command("download", help=_HELP)
+def download_command(
+    wiki: str = typer.Argument(..., help="The dump's name, such as enwiki or dewiki."),
+    *,
+    out: Path | None = typer.Option(None, "--out", "-o", help="Folder for the parts; one dump per folder."),
+    date: str = typer.Option("latest", help="Day of the dump (YYYYMMDD); latest is the newest finished one."),
+    parts: str | None = typer.Option(None, help="Which parts, such as 1-3,7; all unless given."),
+    list_only: bool = typer.Option(False, "--list", help="Only show the parts with their sizes."),
+    mirror: str = typer.Option(MIRROR, help="Server with the same layout as Wikimedia's."),
+    connections: int = typer.Option(2, min=1, max=3, help="Files fetched at once; Wikimedia allows three."),
+    timeout: float = typer.Option(60.0, min=0.1, help="Seconds without a byte before trying again."),
+    contact: str = typer.Option(
+        "", help="E-mail or web address to send in the User-Agent, as Wikimedia asks."
+    ),
+    verify: bool = typer.Option(False, "--verify", help="Compute the checksums of finished parts once more."),
+    json_file: Path | None = typer.Option(None, "--json", help="Also write the summary to this file."),
+) -> None:
+    """Fetch a dump, or list what there is."""
+    from pboh.corpus.download import download
+    from pboh.corpus.web import Manners
+    from pboh.errors import InputError
+    from pboh.progress import progress, summarise
+
+    manners = Manners(connections=connections, timeout=timeout, contact=contact)
+    if list_only:
+        _show(wiki, date=date, parts=parts, mirror=mirror, manners=manners, json_file=json_file)
+        return
+    if out is None:
+        raise InputError("--out is missing", todo="Name the folder for the parts, such as --out dumps/en")
+    started = time.monotonic()
+    with progress(f"download {wiki}") as report:
+        result = download(
+            wiki, out, date=date, parts=parts, mirror=mirror, verify=verify, manners=manners, report=report
+        )
+    manifest = result.manifest
+    figures = {
+        "wiki": manifest.wiki,
+        "date": manifest.date,
+        "folder": str(out),
+        "parts": sum(part.verified for part in manifest.files),
+        "parts_available": manifest.available,
+        "parts_verified_now": result.verified,
+        "megabytes": sum(part.size or 0 for part in manifest.files) / 1e6,
+        "megabytes_fetched": result.bytes_fetched / 1e6,
+        "retries": result.retries,
+        "seconds": time.monotonic() - started,
+    }
+    title = f"{manifest.wiki} {manifest.date}: every part is verified"
+    if not result.verified:
+        title = f"{manifest.wiki} {manifest.date} is already here and complete: nothing to do"
+    summarise(title, figures, json_file)
+
+
+def _show(
+    wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json_file: Path | None
+) -> None:
+    from pboh.corpus.web import amount
+    from pboh.corpus.wikimedia import list_parts, select_parts
+    from pboh.files import write_json
+
+    listing = list_parts(wiki, date, mirror, manners)
+    chosen = [listing.parts[number - 1] for number in select_parts(parts, len(listing.parts))]
+    total = sum(part.size or 0 for part in chosen)
+    typer.echo(f"{wiki} {listing.date}: {len(chosen)} parts, {amount(total)}")
+    for part in chosen:
+        typer.echo(f"{part.number:>4}  {amount(part.size) if part.size is not None else '?':>9}  {part.name}")
+    if json_file is not None:
+        write_json(json_file, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})

@@ -1,0 +1,345 @@
+"""Downloading a dump: its parts are fetched with resume, verified, and recorded in the folder's manifest.
+
+``dump_files`` is how later stages read such a folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import re
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from pboh.corpus.web import Manners, RequestError, StoppedError, Web, amount
+from pboh.corpus.wikimedia import MIRROR, Listing, Part, checked, list_parts, select_parts
+from pboh.errors import CorpusError, DownloadError, OutputError
+from pboh.files import disk_errors, flush_to_disk, read_json, write_json
+from pboh.progress import Report, silent
+
+MANIFEST = "download.json"
+FORMAT = "pboh-download"
+_LOCK = ".download.lock"
+
+
+class Manifest(msgspec.Struct, kw_only=True):
+    """What ``download.json`` says: which dump the folder is for, and which of its parts are wanted."""
+
+    format: str = FORMAT
+    version: int = 1
+    wiki: str
+    date: str
+    mirror: str
+    available: int
+    files: list[Part]
+
+
+def dump_files(folder: Path) -> list[Path]:
+    """The verified parts in ``folder``, in page order; an unfinished or damaged download is an error."""
+    manifest = _read_manifest(folder)
+    if manifest is None:
+        raise CorpusError(
+            "this is not a folder written by pboh download", where=folder, todo="Name the dump's files"
+        )
+    for part in manifest.files:
+        if not _in_place(folder, part):
+            raise CorpusError(
+                f"part {part.number} of {manifest.wiki} {manifest.date} is not fetched, or was altered since",
+                where=folder / part.name,
+                todo=f"Finish it with: pboh download {manifest.wiki} --date {manifest.date} --out {folder}",
+            )
+    return [folder / part.name for part in manifest.files]
+
+
+def _in_place(folder: Path, part: Part) -> bool:
+    path = folder / part.name
+    return part.verified and path.is_file() and path.stat().st_size == part.size
+
+
+def _read_manifest(folder: Path) -> Manifest | None:
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        manifest = msgspec.convert(read_json(path, "the download's manifest", CorpusError), Manifest)
+    except msgspec.ValidationError as error:
+        raise CorpusError(
+            f"this is not a download's manifest ({error})", where=path, todo="Use another folder"
+        ) from error
+    safe = all(re.fullmatch(r"[\w.-]+", part.name) for part in manifest.files)
+    if manifest.format != FORMAT or manifest.version != 1 or not safe:
+        raise CorpusError(
+            "this manifest is of another format or version", where=path, todo="Use another folder"
+        )
+    return manifest
+
+
+def _check_ours(out: Path, manifest: Manifest | None, wiki: str, date: str) -> None:
+    if out.exists() and not out.is_dir():
+        raise OutputError(
+            "a file is where the output folder should be", where=out, todo="Choose another --out"
+        )
+    if manifest is None:
+        if out.is_dir() and any(file.name != _LOCK for file in out.iterdir()):
+            raise OutputError(
+                "the folder holds files that are not a download", where=out, todo="Choose an empty --out"
+            )
+    elif manifest.wiki != wiki or date not in ("latest", manifest.date):
+        raise OutputError(
+            f"the folder is for {manifest.wiki} {manifest.date}",
+            where=out,
+            todo="Choose another --out for this dump",
+        )
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keep a second download from writing the same files at the same time."""
+    with disk_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+        lock = (out / _LOCK).open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise OutputError(
+                "another download is writing this folder", where=out, todo="Wait for it, or stop it"
+            ) from error
+        yield
+
+
+# --- fetching ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Result:
+    """What a download did."""
+
+    manifest: Manifest
+    verified: int = 0  # parts, in this call
+    bytes_fetched: int = 0
+    retries: int = 0
+
+
+def download(
+    wiki: str,
+    out: Path,
+    *,
+    date: str = "latest",
+    parts: str | None = None,
+    mirror: str = MIRROR,
+    verify: bool = False,
+    manners: Manners | None = None,
+    report: Report = silent,
+) -> Result:
+    """Fetch the article parts of a dump into ``out`` and verify them; what is already there is kept.
+
+    A folder belongs to one dump: ``latest`` is resolved once, and later calls stay with that date, so an
+    interrupted download never mixes two dumps. A finished download is recognised without the network.
+    ``verify`` computes the checksums of finished parts anew instead of comparing sizes only.
+    """
+    mirror = checked(wiki, date, mirror)
+    manifest = _read_manifest(out)
+    _check_ours(out, manifest, wiki, date)
+    if manifest and not verify:
+        wanted = set(select_parts(parts, manifest.available))
+        if wanted <= {part.number for part in manifest.files if _in_place(out, part)}:
+            return Result(manifest)
+    manners = manners or Manners()
+    listing = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
+    wanted = set(select_parts(parts, len(listing.parts)))
+    with _alone(out):
+        manifest = _merged(out, manifest, listing, wanted, verify)
+        work = _Work(out, manifest, manners, report)
+        work.check_space()
+        work.save()
+        work.run()
+    return work.result
+
+
+def _merged(out: Path, old: Manifest | None, listing: Listing, wanted: set[int], verify: bool) -> Manifest:
+    """Wanted parts and those of earlier calls; a part whose checksum changed starts anew."""
+    before = {part.name: part for part in old.files} if old else {}
+    for part in listing.parts:
+        known = before.get(part.name)
+        if known and known.sum == part.sum:
+            part.size = part.size if part.size is not None else known.size
+            part.verified = _in_place(out, known) and not verify
+        elif known:
+            for stale in (out / part.name, out / f"{part.name}.part"):
+                stale.unlink(missing_ok=True)
+    kept = [part for part in listing.parts if part.number in wanted or part.name in before]
+    return Manifest(
+        wiki=listing.wiki, date=listing.date, mirror=listing.mirror, available=len(listing.parts), files=kept
+    )
+
+
+@dataclass
+class _Progress:
+    """One part on its way: how much of it is on the disk, and since when."""
+
+    part: Part
+    path: Path
+    have: int = 0
+    first: int = 0
+    since: float = 0.0
+    state: str = "waiting"  # then fetching, checking, done
+
+    @property
+    def aside(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.part")
+
+    def describe(self) -> str:
+        size = self.part.size
+        if self.state == "checking" or not size:
+            return f"part {self.part.number} {self.state}"
+        speed = (self.have - self.first) / max(time.monotonic() - self.since, 1e-3)
+        left = f" {timedelta(seconds=round((size - self.have) / speed))} left" if speed > 0 else ""
+        return f"part {self.part.number} {self.have / size:.0%}{left}"
+
+
+class _Work:
+    """Several threads fetching the parts of one folder; the calling thread reports and hears Ctrl-C."""
+
+    def __init__(self, out: Path, manifest: Manifest, manners: Manners, report: Report) -> None:
+        self.out, self.manifest, self.manners, self.report = out, manifest, manners, report
+        self.stop, self.lock = threading.Event(), threading.Lock()
+        self.web = Web(manners, self.stop)
+        self.errors: list[BaseException] = []
+        self.todo = [_Progress(part, out / part.name) for part in manifest.files if not part.verified]
+        for one in self.todo:
+            found = next((path for path in (one.path, one.aside) if path.is_file()), None)
+            one.have = found.stat().st_size if found else 0
+        self.result = Result(manifest)
+
+    def check_space(self) -> None:
+        """Refuse at once what cannot fit, rather than hours later."""
+        needed = sum(max((one.part.size or 0) - one.have, 0) for one in self.todo)
+        free = shutil.disk_usage(self.out).free
+        if needed > free:
+            raise OutputError(
+                f"{amount(needed)} are needed and {amount(free)} are free",
+                where=self.out,
+                todo="Free some space, choose another disk, or fetch fewer parts with --parts",
+            )
+
+    def save(self) -> None:
+        """Record what is wanted and what is verified."""
+        write_json(self.out / MANIFEST, self.manifest)
+
+    def run(self) -> None:
+        """Fetch everything, or raise the first error once no thread writes any more."""
+        waiting = deque(self.todo)
+        count = max(1, min(self.manners.connections, len(waiting)))
+        threads = [threading.Thread(target=self._worker, args=(waiting,), daemon=True) for _ in range(count)]
+        started = time.monotonic()
+        try:
+            for thread in threads:
+                thread.start()
+            while busy := [thread for thread in threads if thread.is_alive()]:
+                busy[0].join(0.2)
+                self._tell(started)
+        finally:
+            # After Ctrl-C a thread may still sit in a read; it looks at `stop` before it writes, so leave it.
+            self.stop.set()
+            for thread in threads:
+                thread.join(0.5)
+        self.result.retries = self.web.retries
+        for error in self.errors[:1]:
+            if isinstance(error, OSError):
+                what = f"the disk reports: {error.strerror or error}"
+                raise OutputError(
+                    what, where=self.out, todo="Check the disk, then run the same command again"
+                )
+            raise error
+
+    def _tell(self, started: float) -> None:
+        files = self.manifest.files
+        done = sum(part.size or 0 for part in files) - sum(
+            (one.part.size or 0) - one.have for one in self.todo
+        )
+        total = None if any(part.size is None for part in files) else sum(part.size or 0 for part in files)
+        speed = self.result.bytes_fetched / max(time.monotonic() - started, 1e-3)
+        finished = f"{sum(part.verified for part in files)}/{len(files)} parts"
+        busy = [one.describe() for one in self.todo if one.state in ("fetching", "checking")]
+        self.report(done, total, " · ".join([f"{amount(speed)}/s", finished, *busy]))
+
+    def _worker(self, waiting: deque[_Progress]) -> None:
+        try:
+            while waiting and not self.stop.is_set():
+                try:
+                    one = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                with disk_errors(one.path):
+                    self._obtain(one)
+        except StoppedError:
+            pass
+        except BaseException as error:  # the calling thread raises it
+            self.errors.append(error)
+            self.stop.set()
+
+    def _obtain(self, one: _Progress) -> None:
+        """Bring one part to its place, verified; a wrong checksum gets one more chance from the beginning."""
+        if one.path.is_file():  # finished before, but not recorded, or to be verified anew
+            one.path.replace(one.aside)
+        corrupt = one.path.with_name(f"{one.path.name}.corrupt")
+        for last in (False, True):
+            self._fetch(one)
+            if self._is_right(one):
+                corrupt.unlink(missing_ok=True)
+                self._accept(one)
+                return
+            one.aside.replace(corrupt)
+            one.have = 0
+            if last:
+                raise DownloadError(
+                    f"the {one.part.algorithm} checksum is wrong twice; what came is kept as {corrupt.name}",
+                    where=one.path,
+                    todo="Use another --mirror, or another --date",
+                )
+
+    def _fetch(self, one: _Progress) -> None:
+        url = f"{self.manifest.mirror}/{self.manifest.wiki}/{self.manifest.date}/{one.part.name}"
+        one.first, one.since, one.state = one.have, time.monotonic(), "fetching"
+
+        def moved(have: int, received: int) -> None:
+            one.have = have
+            with self.lock:
+                self.result.bytes_fetched += received
+
+        try:
+            self.web.fetch(url, one.aside, one.part.size, moved)
+        except RequestError as fault:
+            if fault.status in (404, 410):
+                what = f"part {one.part.number} has vanished from the server ({fault.status})"
+                todo = "Use another --mirror, or fetch a newer dump into another --out"
+                raise DownloadError(what, where=url, todo=todo) from fault
+            raise
+
+    def _is_right(self, one: _Progress) -> bool:
+        one.state = "checking"
+        with one.aside.open("rb") as file:
+            new = partial(hashlib.new, one.part.algorithm, usedforsecurity=False)
+            found = hashlib.file_digest(file, new).hexdigest()
+        if self.stop.is_set():
+            raise StoppedError
+        return found == one.part.sum
+
+    def _accept(self, one: _Progress) -> None:
+        flush_to_disk(one.aside)
+        one.aside.replace(one.path)
+        with self.lock:
+            one.part.size, one.part.verified, one.state = one.path.stat().st_size, True, "done"
+            self.result.verified += 1
+            self.save()
