@@ -1,0 +1,1 @@
+"""One document in, its entities out."""

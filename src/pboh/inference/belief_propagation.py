@@ -1,0 +1,393 @@
+"""Loopy belief propagation over one document: max-product for the best entities, sum-product for marginals.
+
+The module knows nothing of entities or models. Mention i is a variable with ``size[i]`` states, every pair
+of mentions is an edge, and all couplings are λ(u, v) of two *labels*; ``label[i, a]`` is the label of state a
+of mention i, so a label that is a candidate of many mentions is described once.
+
+Most pairs of labels were never seen together and share one λ, the back-off constant. A constant changes no
+message once messages are shifted, so only the differences λ − constant ≥ 0 are stored and visited
+(``Couplings``): time and memory follow the pairs that were seen, not n²·r².
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = np.ndarray[Any, Any]
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int32]
+Mode = Literal["max", "sum"]
+
+ROUNDS = 15
+EPSILON = 1e-5
+MOST_STATES = 256  # states are stored in one byte per seen pair
+LARGEST_COUPLING = 80.0  # its exponential still fits a float; λ of real pairs stays below 25
+
+
+class Couplings(NamedTuple):
+    """λ(u, v) − λ(unseen) of the label pairs that were seen, as a symmetric sparse matrix by rows.
+
+    Row u is ``other[start[u]:start[u + 1]]`` with the ``value`` of each, already multiplied by 2τ/(n−1).
+    Both (u, v) and (v, u) are present; values are finite and not negative.
+    """
+
+    start: NDArray[np.int64]
+    other: Integers
+    value: Floats
+
+    @classmethod
+    def dense(cls, table: NDArray[Any], unseen: float | None = None) -> Couplings:
+        """Build couplings from a symmetric table of λ; ``unseen`` is its back-off constant (its minimum)."""
+        if table.ndim != 2 or table.shape[0] != table.shape[1]:
+            raise ValueError(f"the table of couplings must be square, not of shape {table.shape}")
+        if unseen is None:
+            unseen = 0.0 if table.size == 0 else float(table.min())
+        return cls(*_sparse(table, unseen))
+
+
+class Beliefs(NamedTuple):
+    """What propagation ends with; ``belief[i, a]`` is −inf where mention i has no state a."""
+
+    belief: Floats
+    rounds: int
+    converged: bool
+    history: Floats | None = None
+    """Beliefs before the first round and after each one, (rounds + 1, n, r), when they were recorded."""
+
+    def best(self) -> Integers:
+        """Best state of every mention (the lower one of equals), −1 for a mention without states."""
+        best: Integers = np.full(len(self.belief), -1, np.int32)
+        if self.belief.size:
+            some = self.belief.max(axis=1) > -np.inf
+            best[some] = self.belief[some].argmax(axis=1)
+        return best
+
+    def probability(self) -> NDArray[np.float64]:
+        """exp(belief), summing to 1 over each mention's states: its marginals in mode ``sum``."""
+        if self.belief.size == 0:
+            return np.zeros(self.belief.shape)
+        top = self.belief.max(axis=1, keepdims=True)
+        weight = np.exp(self.belief.astype(np.float64) - np.where(top == -np.inf, 0, top))
+        probability: NDArray[np.float64] = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+        return probability
+
+
+def propagate(
+    unary: Floats,
+    label: Integers,
+    size: Integers,
+    couplings: Couplings | NDArray[Any],
+    *,
+    mode: Mode = "max",
+    rounds: int = ROUNDS,
+    epsilon: float = EPSILON,
+    damping: float = 0.0,
+    record: bool = False,
+) -> Beliefs:
+    """Pass messages between all mentions of a document until they stand still (paper, section Inference).
+
+    ``unary[i, a]`` is the local log-score of state a of mention i, for a < ``size[i]``; the rest is not read.
+    A mention known beforehand is clamped by giving it that one state. ``damping`` in [0, 1) is the share of
+    the old message that is kept. Messages are synchronous and start at zero. ``couplings`` may be a plain
+    symmetric table of λ, of any sign and without zeros: the same answer, only slower.
+    """
+    if not isinstance(couplings, Couplings):
+        couplings = Couplings.dense(couplings)
+    unary = np.ascontiguousarray(unary, np.float32)
+    label = np.ascontiguousarray(label, np.int32)
+    size = np.ascontiguousarray(size, np.int32)
+    _check(unary, label, size, couplings, mode, rounds, damping)
+    edges = _edges(label, size, couplings.start, couplings.other, couplings.value)
+    if mode == "sum":
+        np.expm1(edges[-1], out=edges[-1])
+    history = np.full((rounds + 1 if record else 1, *unary.shape), -np.inf, np.float32)
+    done, converged = _rounds(unary, size, edges, mode == "sum", rounds, epsilon, damping, record, history)
+    return Beliefs(
+        history[done if record else 0], int(done), bool(converged), history[: done + 1] if record else None
+    )
+
+
+def _check(
+    unary: Floats,
+    label: Integers,
+    size: Integers,
+    couplings: Couplings,
+    mode: str,
+    rounds: int,
+    damping: float,
+) -> None:
+    if unary.ndim != 2 or label.shape != unary.shape or size.shape != unary.shape[:1]:
+        raise ValueError(f"unary {unary.shape}, label {label.shape} and size {size.shape} do not fit")
+    if mode not in ("max", "sum"):
+        raise ValueError(f"mode is 'max' or 'sum', not {mode!r}")
+    if rounds < 0:
+        raise ValueError(f"rounds must not be negative: {rounds}")
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping must be at least 0 and below 1, not {damping}")
+    if size.size and not 0 <= size.min() <= size.max() <= min(unary.shape[1], MOST_STATES):
+        raise ValueError(f"sizes must lie between 0 and {min(unary.shape[1], MOST_STATES)}")
+    if not _sound(unary, label, size, len(couplings.start) - 1):
+        raise ValueError("unary scores must not be NaN or +inf, nor all -inf, and labels must have a row")
+    if couplings.value.size:
+        least, most = couplings.value.min(), couplings.value.max()
+        if not 0 <= least <= most <= (LARGEST_COUPLING if mode == "sum" else np.finfo(np.float32).max):
+            raise ValueError(f"couplings must be finite and at least that of an unseen pair: {least}…{most}")
+
+
+@njit(cache=True, nogil=True)
+def _sound(unary, label, size, labels):  # type: ignore[no-untyped-def]
+    """Check that every mention with states has a finite best score and only labels in 0..labels−1."""
+    for i in range(len(size)):
+        top = -np.inf
+        for a in range(size[i]):
+            if not unary[i, a] < np.inf or label[i, a] < 0 or label[i, a] >= labels:
+                return False
+            top = max(top, unary[i, a])
+        if size[i] > 0 and top == -np.inf:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _sparse(table, unseen):  # type: ignore[no-untyped-def]
+    """Rows of table − unseen without its zeros: (start, other, value)."""
+    start = np.zeros(len(table) + 1, np.int64)
+    for u in range(len(table)):
+        start[u + 1] = start[u]
+        for v in range(len(table)):
+            start[u + 1] += table[u, v] != unseen
+    other, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.float32)
+    at = 0
+    for u in range(len(table)):
+        for v in range(len(table)):
+            if table[u, v] != unseen:
+                other[at], value[at] = v, table[u, v] - unseen
+                at += 1
+    return start, other, value
+
+
+@njit(cache=True, nogil=True)
+def _places(label, size, labels):  # type: ignore[no-untyped-def]
+    """Where each label stands: (start, mention, state), the mentions of a label ascending."""
+    start = np.zeros(labels + 1, np.int64)
+    for i in range(len(size)):
+        for a in range(size[i]):
+            start[label[i, a] + 1] += 1
+    start = np.cumsum(start)
+    mention = np.empty(start[-1], np.int32)
+    state = np.empty(start[-1], np.uint8)
+    free = start[:-1].copy()
+    for i in range(len(size)):
+        for a in range(size[i]):
+            at = free[label[i, a]]
+            mention[at], state[at] = i, a
+            free[label[i, a]] += 1
+    return start, mention, state
+
+
+@njit(cache=True, nogil=True)
+def _tally(i, label, size, start, other, value, place, mention, count):  # type: ignore[no-untyped-def]
+    """Set ``count[j]``, j > i, to the number of seen label pairs between mentions i and j."""
+    count[i + 1 :] = 0
+    for a in range(size[i]):
+        for k in range(start[label[i, a]], start[label[i, a] + 1]):
+            p = place[other[k] + 1] - 1
+            while p >= place[other[k]] and mention[p] > i and value[k] > 0:
+                if size[i] > 1 or size[mention[p]] > 1:
+                    count[mention[p]] += 1
+                p -= 1
+
+
+@njit(cache=True, nogil=True)
+def _edges(label, size, start, other, value):  # type: ignore[no-untyped-def]
+    """Pairs of mentions i < j that share a seen pair of labels, and those pairs, grouped by edge.
+
+    Returns (left, right, first, state of left, state of right, value): the pairs of edge k stand at
+    ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
+    into zeros; so does an edge between two mentions of one state each.
+    """
+    n = len(size)
+    place, mention, state = _places(label, size, len(start) - 1)
+    count = np.zeros(n, np.int64)
+    edges, pairs = 0, 0
+    for i in range(n):  # count first, so that nothing has to grow
+        _tally(i, label, size, start, other, value, place, mention, count)
+        for j in range(i + 1, n):
+            edges += count[j] > 0
+            pairs += count[j]
+    left, right, first = np.empty(edges, np.int32), np.empty(edges, np.int32), np.zeros(edges + 1, np.int64)
+    state_left, state_right = np.empty(pairs, np.uint8), np.empty(pairs, np.uint8)
+    seen = np.empty(pairs, np.float32)
+    edges, pairs = 0, 0
+    for i in range(n):
+        _tally(i, label, size, start, other, value, place, mention, count)
+        for j in range(i + 1, n):
+            if count[j] > 0:
+                left[edges], right[edges], first[edges + 1] = i, j, pairs + count[j]
+                edges += 1
+            count[j], pairs = pairs, pairs + count[j]  # from here on: where the next pair goes
+        for a in range(size[i]):
+            for k in range(start[label[i, a]], start[label[i, a] + 1]):
+                p = place[other[k] + 1] - 1
+                while p >= place[other[k]] and mention[p] > i and value[k] > 0:
+                    if size[i] > 1 or size[mention[p]] > 1:
+                        at = count[mention[p]]
+                        state_left[at], state_right[at], seen[at] = a, state[p], value[k]
+                        count[mention[p]] += 1
+                    p -= 1
+    return left, right, first, state_left, state_right, seen
+
+
+@njit(cache=True, nogil=True)
+def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, history):  # type: ignore[no-untyped-def]
+    """Run the rounds; beliefs go to ``history``. Returns the number of rounds and whether they converged.
+
+    Sums are doubles, messages floats relative to their largest value: rounding stays far below ε.
+    """
+    n, r = unary.shape
+    message = np.zeros(_message_length(size, edges), np.float32)
+    total = unary.astype(np.float64)
+    centred = np.empty((n, r), np.float32)
+    done, change = 0, 0.0 if len(edges[0]) == 0 else np.inf
+    _write(total, size, history[0])
+    while done < rounds and change > epsilon:
+        for i in range(n):
+            top = -np.inf
+            for a in range(size[i]):
+                top = max(top, total[i, a])
+            for a in range(size[i]):
+                centred[i, a] = total[i, a] - top
+        total[:] = unary
+        if summing:
+            change = _sum_round(size, edges, centred, message, total, damping)
+        else:
+            change = _max_round(size, edges, centred, message, total, damping)
+        done += 1
+        _write(total, size, history[done if record else 0])
+    return done, change <= epsilon
+
+
+@njit(cache=True, nogil=True)
+def _max_round(size, edges, centred, message, total, damping):  # type: ignore[no-untyped-def]
+    """m_i→j(e_j) = max over e_i of h(e_i) + λ(e_i, e_j), with h(e_i) = ρ(e_i) + Σ_{k≠j} m_k→i(e_i).
+
+    Differences to the back-off constant are not negative, hence
+    m(e_j) = max( max_e h(e), max over the e_i seen with e_j of h(e_i) + λ(e_i, e_j) ) up to a constant.
+    An edge is visited once and both its messages are replaced in place: each depends only on the other and on
+    the sums of the last round (``centred``), so the update is synchronous with one copy of the messages.
+    """
+    left, right, first, state_left, state_right, value = edges
+    r = centred.shape[1]
+    h_i, h_j = np.empty(r, np.float32), np.empty(r, np.float32)
+    to_i, to_j = np.empty(r, np.float32), np.empty(r, np.float32)
+    change, at_i = np.float32(0), 0
+    for edge in range(len(left)):
+        i, j = left[edge], right[edge]
+        at_j = at_i + size[i]
+        top_i, top_j = np.float32(-np.inf), np.float32(-np.inf)
+        for a in range(size[i]):
+            h = centred[i, a] - message[at_i + a]
+            h_i[a] = h
+            top_i = h if h > top_i else top_i
+        for b in range(size[j]):
+            h = centred[j, b] - message[at_j + b]
+            h_j[b] = h
+            top_j = h if h > top_j else top_j
+        to_i[: size[i]] = top_j
+        to_j[: size[j]] = top_i
+        for k in range(first[edge], first[edge + 1]):
+            a, b = state_left[k], state_right[k]
+            # conditional moves, not branches: which one wins cannot be predicted
+            h, old = h_i[a] + value[k], to_j[b]
+            to_j[b] = h if h > old else old
+            h, old = h_j[b] + value[k], to_i[a]
+            to_i[a] = h if h > old else old
+        change = max(change, _receive(to_i, size[i], message, at_i, total, i, damping))
+        change = max(change, _receive(to_j, size[j], message, at_j, total, j, damping))
+        at_i = at_j + size[j]
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sum_round(size, edges, centred, message, total, damping):  # type: ignore[no-untyped-def]
+    """m_i→j(e_j) = log Σ_{e_i} exp(h(e_i) + λ(e_i, e_j)), in the same way; ``value`` holds exp(λ) − 1.
+
+    Relative to the largest h the sum is at least 1 and all its terms are positive: nothing cancels,
+    overflows or becomes log 0.
+    """
+    left, right, first, state_left, state_right, value = edges
+    r = centred.shape[1]
+    w_i, w_j = np.empty(r), np.empty(r)
+    to_i, to_j = np.empty(r), np.empty(r)
+    out = np.empty(r, np.float32)
+    change, at_i = np.float32(0), 0
+    for edge in range(len(left)):
+        i, j = left[edge], right[edge]
+        at_j = at_i + size[i]
+        to_j[: size[j]] = _weights(centred, i, message, at_i, size[i], w_i)
+        to_i[: size[i]] = _weights(centred, j, message, at_j, size[j], w_j)
+        for k in range(first[edge], first[edge + 1]):
+            a, b = state_left[k], state_right[k]
+            to_j[b] += w_i[a] * value[k]
+            to_i[a] += w_j[b] * value[k]
+        for a in range(size[i]):
+            out[a] = np.log(to_i[a])
+        change = max(change, _receive(out, size[i], message, at_i, total, i, damping))
+        for b in range(size[j]):
+            out[b] = np.log(to_j[b])
+        change = max(change, _receive(out, size[j], message, at_j, total, j, damping))
+        at_i = at_j + size[j]
+    return change
+
+
+@njit(cache=True, nogil=True)
+def _weights(centred, i, message, at, size, weight):  # type: ignore[no-untyped-def]
+    """Set weight(e) to exp(h(e) − max h) and return the sum: what arrives through an unseen pair."""
+    top = np.float32(-np.inf)
+    for a in range(size):
+        h = centred[i, a] - message[at + a]
+        top = h if h > top else top
+    total = 0.0
+    for a in range(size):
+        weight[a] = np.exp(centred[i, a] - message[at + a] - top)
+        total += weight[a]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _receive(sent, size, message, at, total, i, damping):  # type: ignore[no-untyped-def]
+    """Replace a message by what was sent, its largest value shifted to 0; returns the largest change.
+
+    Without the shift the constants in the messages grow like (n−2)^t and drown the differences that matter.
+    """
+    top, keep = np.float32(-np.inf), np.float32(damping)
+    for a in range(size):
+        top = sent[a] if sent[a] > top else top
+    change = np.float32(0)
+    for a in range(size):
+        old = message[at + a]
+        new = (np.float32(1) - keep) * (sent[a] - top) + keep * old
+        step = abs(new - old)
+        change = step if step > change else change
+        message[at + a] = new
+        total[i, a] += new
+    return change
+
+
+@njit(cache=True, nogil=True)
+def _message_length(size, edges):  # type: ignore[no-untyped-def]
+    length = 0
+    for edge in range(len(edges[0])):
+        length += size[edges[0][edge]] + size[edges[1][edge]]
+    return length
+
+
+@njit(cache=True, nogil=True)
+def _write(total, size, belief):  # type: ignore[no-untyped-def]
+    for i in range(len(size)):
+        for a in range(size[i]):
+            belief[i, a] = total[i, a]
