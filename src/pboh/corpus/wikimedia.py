@@ -92,7 +92,7 @@ def checked(wiki: str, date: str, mirror: str) -> str:
         )
     if date != "latest" and not re.fullmatch(r"[0-9]{8}", date):
         raise InputError(f"{date!r} is not a date", todo="Write it like 20260101, or latest")
-    if not re.fullmatch(r"https?://[^/\s?#]+(/[^\s?#]*)?", mirror):
+    if not re.fullmatch(r"https?://[^/\s?#@:]+(:[0-9]{1,5})?(/[^\s?#]*)?", mirror):
         raise InputError(f"{mirror!r} is not a mirror's address", todo=f"Write it like {MIRROR}")
     return mirror.rstrip("/")
 
