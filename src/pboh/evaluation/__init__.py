@@ -1,0 +1,1 @@
+"""How good the answers are: gold datasets in, tables and a report out."""

@@ -1,0 +1,120 @@
+"""Gold-standard datasets in the formats they really come in: ``read_dataset("aida:FILE#testb")``."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets.aida import read_aida
+from pboh.evaluation.datasets.bat import problem_folder, read_bat
+from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention, Problem
+from pboh.evaluation.datasets.iitb import read_iitb
+from pboh.evaluation.datasets.jsonl import read_jsonl
+from pboh.evaluation.datasets.microposts import read_microposts
+from pboh.evaluation.datasets.nif import read_nif
+from pboh.evaluation.datasets.wned import read_wned
+
+__all__ = ["FORMATS", "Dataset", "GoldDocument", "GoldMention", "Problem", "read_dataset"]
+
+FORMATS: dict[str, Callable[[Path], Dataset]] = {
+    "aida": read_aida,
+    "wned": read_wned,
+    "bat": read_bat,
+    "nif": read_nif,
+    "iitb": read_iitb,
+    "microposts": read_microposts,
+    "jsonl": read_jsonl,
+}
+_SLICE = re.compile(r"(\d*):(\d*)")
+_SUFFIXES = {".ttl": "nif", ".nt": "nif", ".nif": "nif", ".jsonl": "jsonl", ".json": "jsonl"}
+
+
+def read_dataset(spec: str | Path) -> Dataset:
+    """Read a dataset named by its path, with an optional format before it and a part or slice behind.
+
+    ``kore50.ttl``, ``aida:AIDA-YAGO2-dataset.tsv#testb``, ``wned:MSNBC``, ``validation.jsonl.gz#150:1000``
+    (documents 151 to 1000, as Python slices count).
+    """
+    form, path, part = _parsed(str(spec))
+    if not path.exists():
+        raise InputError("there is no such dataset", where=path)
+    form = form or recognise(path)
+    if part is not None and not _SLICE.fullmatch(part):
+        if form != "aida":
+            raise InputError(
+                f"the part {part!r} is not understood", where=path, todo="Write a slice such as #150:1000"
+            )
+        dataset = read_aida(path, part)
+    else:
+        dataset = FORMATS[form](path)
+        if part is not None:
+            dataset = _sliced(dataset, part)
+    if not dataset.documents:
+        raise InputError("the dataset has no documents", where=path)
+    return replace(dataset, source=str(spec))
+
+
+def _parsed(spec: str) -> tuple[str | None, Path, str | None]:
+    """Format, path and part of a dataset's name; an existing file of that very name wins."""
+    form, colon, rest = spec.partition(":")
+    if not colon or form not in FORMATS:
+        form, rest = "", spec
+    path, hash_sign, part = rest.rpartition("#")
+    if not hash_sign or Path(rest).exists():
+        path, part = rest, ""
+    return form or None, Path(path).expanduser(), part or None
+
+
+def _sliced(dataset: Dataset, part: str) -> Dataset:
+    low, high = (int(number) if number else None for number in part.split(":"))
+    name = f"{dataset.name}#{part}"
+    documents = dataset.documents[low:high]
+    kept = {None, *(document.id for document in documents)}
+    problems = tuple(problem for problem in dataset.problems if problem.document in kept)
+    return replace(dataset, name=name, documents=documents, problems=problems)
+
+
+def recognise(path: Path) -> str:
+    """The name of the format of a file or folder, from its name and its beginning."""
+    if path.is_dir():
+        if problem_folder(path) is not None:
+            return "bat"
+        files = sorted(path.glob("*.xml"))
+        form = _of_content(files[0]) if files else None
+    else:
+        bare = path.with_suffix("") if path.suffix == ".gz" else path
+        form = _SUFFIXES.get(bare.suffix.lower()) or _of_content(path)
+    if form is None:
+        raise InputError(
+            "the format of the dataset is not recognised",
+            where=path,
+            todo=f"Name it, such as nif:{path}; the formats are {', '.join(FORMATS)}",
+        )
+    return form
+
+
+def _of_content(path: Path) -> str | None:
+    """The format a file's first bytes speak of."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            head = file.read(4096).decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
+    except (OSError, EOFError):
+        return None
+    line = head.partition("\n")[0]
+    if head.startswith("-DOCSTART-"):
+        return "aida"
+    if head.startswith("{"):
+        return "jsonl"
+    if re.match(r"@prefix|@base|#.*\n\s*@prefix|<https?://[^>]*>\s+<|prefix\s", head, re.IGNORECASE):
+        return "nif"
+    if "CSAW" in head or re.search(r"<annotation>\s*<docName>", head):
+        return "iitb"
+    if re.search(r"<document\s[^>]*docName", head) or "entityAnnotation" in head:
+        return "wned"
+    if re.match(r'"?[\w\-]+"?[\t,]', line) and not head.startswith("<"):
+        return "microposts"
+    return None

@@ -1,0 +1,132 @@
+"""AIDA-YAGO2 / CoNLL TSV: one token a line, mentions as B and I, three parts told apart by document name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets.core import (
+    DATASET_POLICY,
+    Annotation,
+    Dataset,
+    GoldDocument,
+    Problem,
+    build_document,
+    read_text,
+)
+from pboh.evaluation.datasets.identifiers import written_title
+
+PARTS = ("train", "testa", "testb")
+_LAST_OF_TRAIN, _LAST_OF_TESTA = 946, 1162
+_HEADING = re.compile(r"-DOCSTART-\s*\(?\s*(?P<name>(?P<number>\d+)?(?P<suffix>test[ab])?\b.*?)\)?\s*")
+_YAGO_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+POLICY = (
+    *DATASET_POLICY,
+    "The text is rebuilt from the tokens, joined by one blank; a sentence ends with a line feed.",
+    "The gold title is the Wikipedia URL's, or the YAGO entity's where the file has no URL.",
+)
+
+
+@dataclass(slots=True)
+class _Open:
+    """The document being read: its text so far and the mentions in it."""
+
+    name: str
+    part: str | None
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+    annotations: list[Annotation] = field(default_factory=list)
+
+    def add(self, token: str) -> int:
+        """Append a token after a blank; returns where it starts."""
+        if self.pieces and self.pieces[-1] != "\n":
+            self.pieces.append(" ")
+            self.length += 1
+        start = self.length
+        self.pieces.append(token)
+        self.length += len(token)
+        return start
+
+    def end_sentence(self) -> None:
+        """A blank line of the file."""
+        if self.pieces and self.pieces[-1] != "\n":
+            self.pieces.append("\n")
+            self.length += 1
+
+
+def read_aida(path: Path, part: str | None = None) -> Dataset:
+    """Read the whole file, or the documents of one part (``train``, ``testa``, ``testb``)."""
+    if part is not None and part not in PARTS:
+        raise InputError(f"AIDA has no part {part!r}", where=path, todo=f"Choose one of {', '.join(PARTS)}")
+    problems: list[Problem] = []
+    documents = list(_documents(path, problems))
+    if not documents:
+        raise InputError("no line starts with -DOCSTART-", where=path)
+    name = path.stem
+    if part is not None:
+        chosen = [pair for pair in documents if pair[1] == part]
+        if not chosen and part not in path.stem.lower().replace("-", "").replace("_", ""):
+            raise InputError(f"no document of the part {part} is in the file", where=path)
+        documents, name = chosen or documents, f"{name}#{part}"
+        kept = {None, *(document.id for document, _ in documents)}
+        problems = [problem for problem in problems if problem.document in kept]
+    return Dataset(name, tuple(document for document, _ in documents), tuple(problems), POLICY)
+
+
+def _documents(path: Path, problems: list[Problem]) -> Iterator[tuple[GoldDocument, str | None]]:
+    """Each document with the part it belongs to."""
+    current: _Open | None = None
+    for number, line in enumerate(read_text(path, problems).splitlines(), start=1):
+        if line.startswith("-DOCSTART-"):
+            if current is not None:
+                yield _closed(current, problems)
+            current = _opened(line)
+        elif current is None:
+            if line.strip():
+                raise InputError("a token stands before the first -DOCSTART-", where=f"{path}, line {number}")
+        elif not line.strip():
+            current.end_sentence()
+        else:
+            _token(current, line.split("\t"), f"{path}, line {number}", problems)
+    if current is not None:
+        yield _closed(current, problems)
+
+
+def _opened(heading: str) -> _Open:
+    match = _HEADING.fullmatch(heading)
+    name = match["name"].strip() if match else heading
+    part = match["suffix"] if match else None
+    if part is None and match and match["number"]:
+        number = int(match["number"])
+        part = "train" if number <= _LAST_OF_TRAIN else "testa" if number <= _LAST_OF_TESTA else "testb"
+    return _Open(name, part)
+
+
+def _closed(document: _Open, problems: list[Problem]) -> tuple[GoldDocument, str | None]:
+    text = "".join(document.pieces)
+    return build_document(document.name, text, document.annotations, problems, document.name), document.part
+
+
+def _token(document: _Open, fields: list[str], where: str, problems: list[Problem]) -> None:
+    """Append one token; a B opens a mention, an I lengthens the last one."""
+    start = document.add(fields[0])
+    tag = fields[1].strip() if len(fields) > 1 else ""
+    if not tag or tag == "O":
+        return
+    if tag not in {"B", "I"} or len(fields) < 4:
+        raise InputError("a mention needs B or I, its text and its entity", where=where)
+    if tag == "I":
+        if not document.annotations:
+            problems.append(Problem("lost", where, "an I without a B before it", document.name))
+            return
+        last = document.annotations[-1]
+        document.annotations[-1] = Annotation(last.start, document.length, last.surface, last.golds, last.uri)
+        return
+    wikipedia = fields[4] if len(fields) > 4 else None
+    entity = _YAGO_ESCAPE.sub(lambda match: chr(int(match[1], 16)), fields[3])
+    title = written_title(entity) and (written_title(wikipedia) or written_title(entity))
+    golds = (title,) if title else ()
+    document.annotations.append(Annotation(start, document.length, fields[2], golds, wikipedia or entity))

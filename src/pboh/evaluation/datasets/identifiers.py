@@ -1,0 +1,71 @@
+"""Identifiers of the knowledge bases that datasets point to, turned into page titles."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote, urlsplit
+
+_DBPEDIA = re.compile(r"(?:[a-z\-]+\.)?dbpedia\.org")
+_WIKIPEDIA = re.compile(r"(?:[a-z\-]+\.)?(?:m\.)?wikipedia\.org")
+_YAGO = re.compile(r"(?:www\.)?yago-knowledge\.org")
+_PATHS = {
+    _DBPEDIA: ("/resource/", "/page/", "/data/"),
+    _WIKIPEDIA: ("/wiki/",),
+    _YAGO: ("/resource/",),
+}
+_OPAQUE = re.compile(r"(?:www\.)?wikidata\.org|(?:rdf\.)?freebase\.com")
+_NIL = re.compile(r"\s*(?:|nil\d*|none|null|\*null\*|--nme--|--oov--|not_?in_?wiki)\s*", re.IGNORECASE)
+
+
+def title_of(identifier: str) -> str | None:
+    """The page title a URI names, or None when the URI lies outside the knowledge bases (NIL).
+
+    Only the host decides, so a NIL URI that holds a DBpedia URI in its path stays NIL.
+    """
+    try:
+        parts = urlsplit(identifier.strip().strip('"<>'))
+    except ValueError:  # an unbalanced bracket in the host: no knowledge base of ours
+        return None
+    host = (parts.hostname or "").lower()
+    for pattern, folders in _PATHS.items():
+        if not pattern.fullmatch(host):
+            continue
+        for folder in folders:
+            if parts.path.startswith(folder):
+                # A question mark belongs to titles such as "Who's Next?"; key=value does not.
+                query = f"?{parts.query}" if parts.query and "=" not in parts.query else ""
+                mark = "?" if identifier.endswith("?") else ""
+                return plain_title(parts.path[len(folder) :] + query + mark) or None
+        query_title = re.search(r"(?:^|&)title=([^&]+)", parts.query)
+        return plain_title(query_title[1]) or None if query_title else None
+    return None
+
+
+def plain_title(name: str) -> str:
+    """A title as people read it: %-decoded, blanks for underscores, no section, first letter upper case."""
+    decoded = unquote(name, errors="strict") if _is_utf8(name) else unquote(name, encoding="latin-1")
+    title = " ".join(decoded.partition("#")[0].replace("_", " ").split())
+    return title[:1].upper() + title[1:]
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def written_title(name: str | None) -> str | None:
+    """The title in a field that holds a title or a URL; None when it is empty or a mark for NIL."""
+    if name is None or _NIL.fullmatch(name):
+        return None
+    name = name.strip().strip('"')
+    if name.lower().startswith(("http://", "https://")):
+        return title_of(name)
+    return plain_title(name) or None
+
+
+def is_opaque(identifier: str) -> bool:
+    """Whether the URI names a real entity by a number that says nothing of its title (Wikidata, Freebase)."""
+    return bool(re.match(rf"https?://(?:{_OPAQUE.pattern})/", identifier))

@@ -1,0 +1,66 @@
+"""JSON lines: ``{id, text, mentions: [{start, end, gold}]}``, or pages as ``{title, text, links}``."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets.core import Annotation, Dataset, GoldDocument, Problem, build_document
+from pboh.evaluation.datasets.identifiers import written_title
+
+
+def read_jsonl(path: Path) -> Dataset:
+    """Read a file of JSON lines, plain or gzipped."""
+    problems: list[Problem] = []
+    documents = [_document(line, f"{path}, line {number}", problems) for number, line in _lines(path)]
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
+    return Dataset(name, tuple(documents), tuple(problems))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
+    except (OSError, EOFError, zlib.error) as reason:
+        raise InputError(f"the file cannot be read ({reason})", where=path) from None
+
+
+def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:
+    try:
+        page = msgspec.json.decode(line)
+        text = page["text"]
+        if not isinstance(text, str):
+            raise TypeError
+        annotations = [_annotation(mention) for mention in page.get("mentions", page.get("links", ()))]
+    except msgspec.DecodeError as reason:
+        raise InputError(f"not JSON ({reason})", where=where) from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(
+            "a line needs a text and mentions with start, end and gold",
+            where=where,
+            todo='Write {"id": "1", "text": "…", "mentions": [{"start": 0, "end": 5, "gold": "Title"}]}',
+        ) from None
+    name = str(page.get("title") or page.get("id") or where.rpartition(" ")[2])
+    return build_document(name, text, annotations, problems, where)
+
+
+def _annotation(mention: Any) -> Annotation:
+    """A mention as an object, or as ``[start, end, title]``."""
+    if isinstance(mention, list):
+        start, end, gold = mention
+        return _checked(start, end, None, gold)
+    return _checked(mention["start"], mention["end"], mention.get("text"), mention.get("gold"))
+
+
+def _checked(start: Any, end: Any, surface: Any, gold: Any) -> Annotation:
+    if type(start) is not int or type(end) is not int:
+        raise TypeError
+    golds = [gold] if isinstance(gold, str) or gold is None else list(gold)
+    titles = tuple(title for title in map(written_title, golds) if title)
+    return Annotation(start, end, surface, titles, golds[0] if golds else None)

@@ -1,0 +1,84 @@
+"""Microposts2014 TSV or CSV: a tweet a line, followed by pairs of mention and URI without offsets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets.core import (
+    DATASET_POLICY,
+    Annotation,
+    Dataset,
+    GoldDocument,
+    Problem,
+    build_document,
+    read_text,
+)
+from pboh.evaluation.datasets.identifiers import written_title
+
+POLICY = (
+    *DATASET_POLICY,
+    "The format has no offsets: a mention is the first occurrence after the mention before it, else the "
+    "first in the tweet; '#' and '@' inside it and its case may differ.",
+)
+
+
+def read_microposts(path: Path) -> Dataset:
+    """Read a file of tweets with their mentions."""
+    problems: list[Problem] = []
+    text = read_text(path, problems)
+    first = text.partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in first else ",", strict=False)
+    try:
+        documents = [
+            _tweet(row, f"{path}, line {rows.line_num}", problems)
+            for row in rows
+            if any(field.strip() for field in row)
+        ]
+    except csv.Error as reason:
+        raise InputError(str(reason), where=f"{path}, line {rows.line_num}") from None
+    return Dataset(path.stem, tuple(documents), tuple(problems), POLICY)
+
+
+def _tweet(row: list[str], where: str, problems: list[Problem]) -> GoldDocument:
+    if len(row) < 2:
+        raise InputError(
+            "a line needs an id and a text",
+            where=where,
+            todo="If the file has no texts, add them from Twitter's own download first",
+        )
+    id, text = row[0].strip(), row[1].strip().strip('"').strip()
+    pairs = [field.strip() for field in row[2:]]
+    while pairs and not pairs[-1]:
+        pairs.pop()
+    if len(pairs) % 2:
+        problems.append(Problem("lost", where, f"{pairs[-1]!r} has no URI", id))
+        pairs.pop()
+    annotations: list[Annotation] = []
+    for surface, uri in zip(pairs[::2], pairs[1::2], strict=True):
+        span = _found(text, surface, annotations)
+        if span is None:
+            problems.append(Problem("lost", where, f"the tweet does not have {surface!r}", id))
+        else:
+            gold = written_title(uri)
+            annotations.append(Annotation(*span, text[slice(*span)], (gold,) if gold else (), uri))
+    return build_document(id, text, annotations, problems, where)
+
+
+def _found(text: str, surface: str, before: Sequence[Annotation]) -> tuple[int, int] | None:
+    """Where the next mention stands, never on a span already taken."""
+    if not surface:
+        return None
+    taken = {(annotation.start, annotation.end) for annotation in before}
+    after = before[-1].end if before else 0
+    # Hash and at signs are written inside words that the annotation spells without them.
+    loose = re.compile(r"[#@\s]*".join(re.escape(c) for c in surface if not c.isspace()), re.IGNORECASE)
+    for pattern in (re.compile(re.escape(surface)), loose):
+        spans = [match.span() for match in pattern.finditer(text) if match.span() not in taken]
+        if spans:
+            return next((span for span in spans if span[0] >= after), spans[0])
+    return None
