@@ -1,0 +1,231 @@
+"""Count one or more folders: run the steps that are not up to date, then write the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pboh.counts.engine import DuckDB, Engine
+from pboh.counts.inputs import RELATIONS, Input, check_inputs, open_input, relation_files, relation_sql
+from pboh.counts.options import CountOptions
+from pboh.counts.plan import Step, fill, plan
+from pboh.errors import InputError
+from pboh.progress import Report, silent
+
+STATE = "steps/steps.json"
+MANIFEST = "counts.json"
+
+
+def count(
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    options: CountOptions | None = None,
+    *,
+    engine: Engine | None = None,
+    memory: int = 4 << 30,
+    threads: int | None = None,
+    report: Report = silent,
+) -> dict[str, Any]:
+    """Count corpus folders, and add counts folders, into the folder ``out``; returns its manifest.
+
+    Steps that an earlier run finished with the same inputs and options are not done again. The key ``fresh``
+    of the answer says whether there was anything to do.
+    """
+    options = options or CountOptions()
+    own_engine = engine is None
+    engine = engine or DuckDB(Path(out, "steps", "spill"), memory, threads)
+    try:
+        return Counting(engine, [str(path) for path in inputs], str(out), options, report).run()
+    finally:
+        if own_engine:
+            engine.close()
+
+
+class Counting:
+    """One run of the steps into one folder."""
+
+    def __init__(
+        self, engine: Engine, inputs: Sequence[str], out: str, options: CountOptions, report: Report
+    ) -> None:
+        if not inputs:
+            raise InputError("there is nothing to count", todo="Name a folder written by pboh extract")
+        self.engine, self.out, self.report = engine, out.rstrip("/"), report
+        self.inputs = [open_input(engine, folder) for folder in inputs]
+        if self.out in {one.folder for one in self.inputs}:
+            raise InputError("the output folder is also an input", where=out, todo="Choose another --out")
+        self.language = _language(self.inputs)
+        self.options = options
+        self.steps = {step.name: step for step in plan(engine, options, self.language)}
+        self._check_texts()
+        self.state: dict[str, dict[str, Any]] = msgspec.json.decode(engine.read_text(self._at(STATE)) or "{}")
+        self.wanted = self._fingerprints()
+        self.views: set[str] = set()
+
+    def run(self) -> dict[str, Any]:
+        """Do what is missing; the manifest goes first and comes last, so it never describes a mixture."""
+        started = time.monotonic()
+        todo = self._stale()
+        before = self.engine.read_text(self._at(MANIFEST))
+        if not todo and before is not None:
+            manifest: dict[str, Any] = msgspec.json.decode(before)
+            if all(manifest.get(key) == value for key, value in self._description().items()):
+                return {**manifest, "fresh": False}
+        used = {name for step in todo for name in step.reads if name in RELATIONS}
+        check_inputs(self.engine, self.inputs, sorted(used))
+        self.engine.delete(self._at(MANIFEST))
+        for number, step in enumerate(todo):
+            self.report(number, len(todo), step.name)
+            self._do(step, number, len(todo))
+        self.report(len(todo), len(todo), "done")
+        if not self.options.sums:
+            self._drop_sums()
+        return self._finish(time.monotonic() - started)
+
+    def _at(self, path: str) -> str:
+        return f"{self.out}/{path}"
+
+    def _fingerprints(self) -> dict[str, str]:
+        """Of each relation and step: a digest of its query and of everything it is made from."""
+        digests: dict[str, str] = {
+            relation: _digest(relation_files(self.engine, self.inputs, relation)) for relation in RELATIONS
+        }
+        for step in self.steps.values():
+            digests[step.name] = _digest([step.sql, step.key, [digests[name] for name in step.reads]])
+        return digests
+
+    def _up_to_date(self, step: Step) -> bool:
+        done = self.state.get(step.name, {})
+        return done.get("fingerprint") == self.wanted[step.name] and bool(
+            self.engine.files(self._at(step.folder))
+        )
+
+    def _stale(self) -> list[Step]:
+        """Steps to do: stale results, and whatever they need that is not there."""
+        needed: set[str] = set()
+        for step in reversed(self.steps.values()):
+            wanted = step.name in needed or (step.final and self._kept(step))
+            if wanted and not self._up_to_date(step):
+                needed |= {step.name, *step.reads}
+            else:
+                needed.discard(step.name)
+        return [step for step in self.steps.values() if step.name in needed]
+
+    def _kept(self, step: Step) -> bool:
+        return self.options.sums or not step.folder.startswith("sums/")
+
+    def _see(self, name: str) -> None:
+        """Let queries read a relation of the inputs or the table of a finished step."""
+        if name in self.views:
+            return
+        if name in RELATIONS:
+            self.engine.view(name, relation_sql(self.engine, self.inputs, name))
+        else:
+            self.engine.view(name, f"SELECT * FROM {self.engine.scan(self._at(self.steps[name].folder))}")
+        self.views.add(name)
+
+    def _do(self, step: Step, number: int, total: int) -> None:
+        """Make one table, then note that it is finished."""
+        started = time.monotonic()
+        for name in step.reads:
+            self._see(name)
+        if self.state.pop(step.name, None):
+            self._save()
+        folder = self._at(step.folder)
+        if step.parts:
+            self._do_parts(step, step.parts(self.engine), folder, number, total)
+        elif step.run:
+            step.run(self.engine, folder)
+        else:
+            self.engine.write(step.sql, folder)
+        self.views.discard(step.name)
+        done: dict[str, Any] = {"fingerprint": self.wanted[step.name]}
+        if step.note:
+            self._see(step.name)
+            done["note"] = step.note(self.engine)
+        self.state.pop(f"{step.name}/parts", None)
+        self.state[step.name] = done | {"seconds": round(time.monotonic() - started, 3)}
+        self._save()
+
+    def _do_parts(
+        self, step: Step, parts: list[dict[str, int]], folder: str, number: int, total: int
+    ) -> None:
+        """Make the shares of a large table one by one; a run that was stopped goes on at the next share."""
+        digest = _digest([self.wanted[step.name], parts])
+        progress = self.state.get(f"{step.name}/parts", {})
+        if progress.get("fingerprint") != digest:
+            self.engine.delete(folder)
+            progress = {"fingerprint": digest, "done": 0}
+        for part in range(progress["done"], len(parts)):
+            self.report(number + part / len(parts), total, f"{step.name} {part + 1}/{len(parts)}")
+            self.engine.write(fill(step.sql, parts[part]), f"{folder}/{part:05}")
+            progress["done"] = part + 1
+            self.state[f"{step.name}/parts"] = progress
+            self._save()
+
+    def _save(self) -> None:
+        self.engine.write_text(self._at(STATE), msgspec.json.encode(self.state).decode())
+
+    def _drop_sums(self) -> None:
+        for step in self.steps.values():
+            if step.folder.startswith(("sums/", "steps/")):
+                self.engine.delete(self._at(step.folder))
+        self.engine.delete(self._at("sums"))
+
+    def _description(self) -> dict[str, Any]:
+        """The part of the manifest that says what was counted and how."""
+        given = ("wiki", "language", "date")
+        return {
+            "format": "pboh-counts",
+            "version": 1,
+            "language": self.language,
+            "inputs": [
+                {
+                    "folder": one.folder,
+                    "counted": one.counted,
+                    **{key: one.manifest.get(key) for key in given},
+                }
+                for one in self.inputs
+            ],
+            "options": asdict(self.options),
+            "weights": self.options.weights,
+            "sums": self.options.sums,
+        }
+
+    def _finish(self, seconds: float) -> dict[str, Any]:
+        manifest = self._description() | {
+            "totals": self.state["totals"]["note"],
+            "crosswikis": self.state["crosswikis_lines"].get("note"),
+        }
+        self.engine.write_text(self._at(MANIFEST), _readable(manifest))
+        return {**manifest, "fresh": True, "seconds": round(seconds, 3)}
+
+    def _check_texts(self) -> None:
+        if self.options.names_in_text and any(one.counted for one in self.inputs):
+            raise InputError(
+                "names in running text cannot be counted from a counts folder",
+                todo="Give corpus folders only, or leave out --names-in-text",
+            )
+
+
+def _language(inputs: Sequence[Input]) -> str:
+    languages = {str(language) for one in inputs if (language := one.manifest.get("language"))}
+    if len(languages) > 1:
+        raise InputError(
+            f"the inputs are in different languages ({', '.join(sorted(languages))})",
+            todo="Count each language by itself",
+        )
+    return languages.pop() if languages else "en"
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:32]
+
+
+def _readable(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"

@@ -1,0 +1,229 @@
+"""Run the statistics on DuckDB: embedded, within a memory limit, spilling beside the output."""
+
+from __future__ import annotations
+
+import bz2
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pboh.errors import CorpusError, CountsError, InputError, OutputError
+from pboh.files import disk_errors, written_aside
+
+Batches = Iterator[pa.RecordBatch]
+Mapper = Callable[[Batches], Batches]
+
+# DuckDB's own limit leaves room for the interpreter, Arrow and buffers that DuckDB does not account for.
+RESERVE = 200 << 20
+LEAST_MEMORY = 512 << 20
+BYTES_PER_THREAD = 256 << 20
+ROWS_PER_BATCH = 4096
+LINES_PER_BATCH = 50_000
+WRITE_AGAIN = "Write the folder again with pboh extract (or pboh count)"
+
+
+class Engine(Protocol):
+    """What a SQL engine must do for us; paths are strings that only the engine interprets."""
+
+    memory: int
+
+    def read_text(self, path: str) -> str | None:
+        """Content of a small file, None when there is none."""
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file, whole or not at all."""
+
+    def delete(self, path: str) -> None:
+        """Remove a file or folder if it is there."""
+
+    def files(self, path: str) -> list[tuple[str, int, int]]:
+        """(name, bytes, time of change) of the data files at or below ``path``, sorted."""
+
+    def check(self, folder: str, columns: Sequence[str]) -> None:
+        """Raise CorpusError unless every data file of ``folder`` can be opened and has ``columns``."""
+
+    def scan(self, folder: str) -> str:
+        """SQL that stands for the rows of all Parquet files below ``folder``."""
+
+    def view(self, name: str, sql: str) -> None:
+        """Make ``name`` stand for a query."""
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Result of a small query."""
+
+    def write(self, sql: str, folder: str) -> None:
+        """Write the result of a query as Parquet files, in its order, whole or not at all."""
+
+    def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of the batches of a query, in any order."""
+
+    def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of batches (line, text) of a text file, plain or .bz2."""
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+
+
+class DuckDB:
+    """The default engine: one process, local folders, never more than ``memory`` bytes."""
+
+    def __init__(self, spill: Path, memory: int = 4 << 30, threads: int | None = None) -> None:
+        if memory < LEAST_MEMORY:
+            raise InputError(
+                f"{memory >> 20} MB of memory are too few to count with", todo="Give at least --memory 512MB"
+            )
+        self.memory = memory - RESERVE
+        self._spill = spill
+        cores = threads or len(os.sched_getaffinity(0))
+        with disk_errors(spill):
+            spill.mkdir(parents=True, exist_ok=True)
+        self._database = duckdb.connect(
+            config={
+                "memory_limit": f"{self.memory >> 20}MiB",
+                "threads": max(1, min(cores, self.memory // BYTES_PER_THREAD)),
+                "temp_directory": str(spill),
+                "preserve_insertion_order": False,  # every table says its order itself
+                "autoinstall_known_extensions": False,
+            }
+        )
+
+    def read_text(self, path: str) -> str | None:
+        """Content of a small file, None when there is none."""
+        try:
+            return Path(path).read_text(encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise CorpusError(f"this file cannot be read ({error})", where=path) from error
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file, whole or not at all."""
+        with written_aside(Path(path)) as aside:
+            aside.write_text(text, encoding="utf-8")
+
+    def delete(self, path: str) -> None:
+        """Remove a file or folder if it is there."""
+        with disk_errors(Path(path)):
+            if Path(path).is_dir():
+                shutil.rmtree(path)
+            else:
+                Path(path).unlink(missing_ok=True)
+
+    def files(self, path: str) -> list[tuple[str, int, int]]:
+        """(name, bytes, time of change) of the Parquet files below ``path``, or of the file ``path``."""
+        found = []
+        for file in _parquet_files(path) if Path(path).is_dir() else [Path(path)]:
+            if file.exists():
+                status = file.stat()
+                found.append((str(file.relative_to(path)), status.st_size, status.st_mtime_ns))
+        return found
+
+    def check(self, folder: str, columns: Sequence[str]) -> None:
+        """Raise CorpusError unless every data file of ``folder`` can be opened and has ``columns``."""
+        files = _parquet_files(folder)
+        if not files:
+            raise CorpusError("the folder has no data files", where=folder, todo=WRITE_AGAIN)
+        for file in files:
+            try:
+                names = pq.read_schema(file).names
+            except (OSError, pa.ArrowException) as error:
+                raise CorpusError(f"this file is damaged ({error})", where=file, todo=WRITE_AGAIN) from error
+            if missing := set(columns) - set(names):
+                raise CorpusError(f"columns are missing: {', '.join(sorted(missing))}", where=file)
+
+    def scan(self, folder: str) -> str:
+        """SQL that stands for the rows of all Parquet files below ``folder``."""
+        return f"read_parquet([{', '.join(_quoted(file) for file in _parquet_files(folder))}])"
+
+    def view(self, name: str, sql: str) -> None:
+        """Make ``name`` stand for a query."""
+        with self._errors():
+            self._database.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Result of a small query."""
+        with self._errors():
+            return list(self._database.execute(sql).fetchall())
+
+    def write(self, sql: str, folder: str) -> None:
+        """Write the result of a query as one Parquet file in a folder, whole or not at all."""
+        with self._folder(folder) as aside, self._errors():
+            file = _quoted(aside / "part-00000.parquet")
+            self._database.execute(f"COPY ({sql}) TO {file} (FORMAT parquet, COMPRESSION zstd)")
+
+    def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of the batches of a query."""
+        with self._errors():
+            reader: Any = self._database.execute(sql).to_arrow_reader(ROWS_PER_BATCH)
+            self._write_batches(function(iter(reader)), schema, folder)
+
+    def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of the numbered lines of a text file."""
+        self._write_batches(function(_line_batches(Path(path))), schema, folder)
+
+    def close(self) -> None:
+        """Close the database and remove what it spilled."""
+        self._database.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _write_batches(self, batches: Batches, schema: pa.Schema, folder: str) -> None:
+        with self._folder(folder) as aside:
+            file = aside / "part-00000.parquet"
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+
+    @contextmanager
+    def _folder(self, folder: str) -> Iterator[Path]:
+        self.delete(folder)
+        with written_aside(Path(folder)) as aside:
+            aside.mkdir()
+            yield aside
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn what DuckDB raises into a sentence that says what to do."""
+        try:
+            yield
+        except duckdb.Error as error:
+            text = str(error).splitlines()[0]
+            if re.search(r"no space left|file too large|disk quota|max_temp_directory", str(error), re.I):
+                todo = "Free some space and run the same command again: what is finished is kept"
+                raise OutputError(
+                    "no space is left on the disk", where=self._spill.parent, todo=todo
+                ) from error
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise CountsError(f"the memory limit is too small ({text})", todo="Raise --memory") from error
+            raise CountsError(f"counting failed: {text}") from error
+
+
+def _parquet_files(folder: str) -> list[Path]:
+    return sorted(file for file in Path(folder).rglob("*.parquet") if not file.name.startswith("."))
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _line_batches(path: Path) -> Batches:
+    """Numbered lines of a text file in batches, so that no more than a few MB are held at a time."""
+    opener: Any = bz2.open if path.suffix == ".bz2" else open
+    number = 0
+    try:
+        with opener(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
+            while lines := list(islice(file, LINES_PER_BATCH)):
+                numbers = pa.array(range(number + 1, number + 1 + len(lines)), pa.int64())
+                texts = pa.array([line.rstrip("\r\n") for line in lines], pa.string())
+                yield pa.RecordBatch.from_arrays([numbers, texts], names=["line", "text"])
+                number += len(lines)
+    except (OSError, EOFError) as error:
+        raise InputError(f"this file cannot be read after line {number} ({error})", where=path) from error

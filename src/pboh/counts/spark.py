@@ -1,0 +1,1 @@
+"""Run the statistics on Spark."""
