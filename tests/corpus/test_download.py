@@ -93,7 +93,7 @@ def test_finished_download_needs_no_network(mirror: Mirror, tmp_path: Path) -> N
 def test_parts_add_up_over_several_calls(mirror: Mirror, tmp_path: Path) -> None:
     get(mirror, tmp_path, parts="2")
     assert_complete(tmp_path, [2])
-    get(mirror, tmp_path, parts="1-2")
+    get(mirror, tmp_path, parts="1")
     assert_complete(tmp_path, [1, 2])
     get(mirror, tmp_path)
     assert_complete(tmp_path)
@@ -168,12 +168,14 @@ def test_range_from_the_wrong_place_is_not_appended(mirror: Mirror, tmp_path: Pa
     mirror.bad_days[path_of(1)] = [broken(mirror, 20_000), wrong]
     get(mirror, tmp_path)
     assert_complete(tmp_path)
+    assert ["Range" in headers for headers in mirror.gets(path_of(1))] == [False, True, False]
 
 
 def test_unsatisfiable_range_starts_anew(mirror: Mirror, tmp_path: Path) -> None:
     mirror.bad_days[path_of(1)] = [broken(mirror, 20_000), status(416)]
     get(mirror, tmp_path)
     assert_complete(tmp_path)
+    assert ["Range" in headers for headers in mirror.gets(path_of(1))] == [False, True, False]
 
 
 def test_wrong_bytes_are_fetched_once_more(mirror: Mirror, tmp_path: Path) -> None:
@@ -397,11 +399,14 @@ def test_part_of_a_remade_dump_is_not_mixed_with_the_old_one(mirror: Mirror, tmp
     real = mirror.files[path_of(1)]
     mirror.files[path_of(1)] = bytes(len(real))
     mirror.add_dump_sums()
-    get(mirror, tmp_path)
+    mirror.bad_days[path_of(1)] = [broken(mirror, 30_000), status(403)]
+    with pytest.raises(DownloadError, match="403"):
+        get(mirror, tmp_path, connections=1)
     mirror.files[path_of(1)] = real
     mirror.add_dump_sums()
-    get(mirror, tmp_path, verify=True)
+    get(mirror, tmp_path)
     assert_complete(tmp_path)
+    assert "Range" not in mirror.gets(path_of(1))[-1]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "other"}', '{"wiki": 1}'])
