@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -17,3 +18,11 @@ def shared() -> Path:
     if not (folder / "corpus").is_dir():
         pytest.skip("the shared sample corpus is not here (set PBOH_SHARED to its folder)")
     return folder
+
+
+settings.register_profile(
+    "pboh",
+    deadline=None,  # the first example may wait for a kernel to compile
+    derandomize="CI" in os.environ,
+)
+settings.load_profile("pboh")

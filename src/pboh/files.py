@@ -28,7 +28,7 @@ def written_aside(path: Path) -> Iterator[Path]:
             yield aside
             if aside.is_file():
                 flush_to_disk(aside)
-            os.replace(aside, path)
+            aside.replace(path)
     finally:
         if aside.is_dir():
             shutil.rmtree(aside, ignore_errors=True)

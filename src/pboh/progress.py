@@ -20,7 +20,8 @@ console = Console(stderr=True, highlight=False)
 class Report(Protocol):
     """What a stage calls to say how far it is; ``detail`` is free text such as ``"1,203 pages/s"``."""
 
-    def __call__(self, done: float, total: float | None = None, detail: str = "") -> None: ...
+    def __call__(self, done: float, total: float | None = None, detail: str = "") -> None:
+        """Say that ``done`` of ``total`` is finished."""
 
 
 def silent(done: float, total: float | None = None, detail: str = "") -> None:

@@ -7,12 +7,18 @@ from importlib import import_module
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from pboh.errors import PbohError
 
 COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
+    "build": "model",
+    "count": "count",
+    "disambiguate": "disambiguate",
     "download": "download",
+    "info": "model",
+    "warmup": "model",
 }
 
 app = typer.Typer(
@@ -20,8 +26,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Entity linking by counting hyperlinks: every name of a document resolved together, with a reason.",
 )
+
+
+@app.callback()
+def _root() -> None:
+    """Entity linking by counting hyperlinks: every name of a document resolved together, with a reason."""
+    # a callback keeps the command's name on the command line even when only one module is imported
 
 
 def main() -> None:
@@ -31,12 +42,12 @@ def main() -> None:
     for module in sorted(modules):
         import_module(f"pboh.cli.{module}")
     try:
-        app()
+        app()  # usage errors and Ctrl-C are typer's to report
     except PbohError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {error}", soft_wrap=True)
+        Console(stderr=True, highlight=False).print(
+            f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True
+        )
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        Console(stderr=True).print("interrupted; what was finished is kept")
-        sys.exit(130)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of our output went away
+        sys.stderr.close()
         sys.exit(141)

@@ -1,0 +1,215 @@
+"""The one scoring function: unary and pairwise terms of Eq. (c2), under any settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pboh.inference.belief_propagation import Couplings
+from pboh.inference.settings import Settings
+from pboh.inference.spans import Span
+from pboh.model.hashing import Array, hash_words
+from pboh.model.pairs import cooccurrences
+from pboh.model.store import Model
+from pboh.model.words import context_scores, number_words
+from pboh.text import scan, stop_words
+
+
+@dataclass(slots=True)
+class Unary:
+    """Local terms of the kept candidates, one row per mention: log p(e|m) + ζ·context = local."""
+
+    entity: Array
+    size: Array
+    prior: Array
+    context: Array
+    local: Array
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Pair terms: ``label[i, a]`` numbers the entity of candidate a of mention i within the document."""
+
+    label: Array
+    couplings: Couplings
+    unseen: float  # what a pair never seen together contributes: weight·log(1−μ)
+
+
+@dataclass(slots=True)
+class Windows:
+    """Content words of a document and, per mention, the two runs of them that are its context."""
+
+    words: Array
+    starts: Array
+    ends: Array
+    first: Array
+    left: Array
+    right: Array
+    last: Array
+
+
+@njit(cache=True, nogil=True)
+def pair_couplings(start, other, count, marginal, pairs, backoff, delta, self_pair, weight):  # type: ignore[no-untyped-def]
+    """weight·(λ(e,e′) − λ(unseen)) of the pairs seen: log(max(N−δ,0)·N_ep/(c_e·c_e′) + (1−μ)) − log(1−μ).
+
+    This is Eq. (lambda-bethe) with p̃(e,e′) smoothed and p(e) = c_e/N_ep. An entity never seen beside
+    another has no p(e), so its pairs count as unseen. N(e,e) = self_pair·c_e.
+    """
+    u = marginal.size
+    rows = np.zeros(u + 1, np.int64)
+    columns = np.empty(other.size + u, np.int32)
+    values = np.empty(other.size + u, np.float32)
+    used = 0
+    for i in range(u):
+        diagonal = True
+        for k in range(start[i], start[i + 1] + 1):
+            last = k == start[i + 1]
+            if diagonal and (last or other[k] > i):
+                diagonal = False
+                n = self_pair * marginal[i]
+                if n > delta:
+                    columns[used] = i
+                    ratio = (n - delta) * pairs / (float(marginal[i]) * float(marginal[i]))
+                    values[used] = weight * np.log1p(ratio / backoff)
+                    used += 1
+            if not last and count[k] > delta:
+                j = other[k]
+                columns[used] = j
+                ratio = (count[k] - delta) * pairs / (float(marginal[i]) * float(marginal[j]))
+                values[used] = weight * np.log1p(ratio / backoff)
+                used += 1
+        rows[i + 1] = used
+    return rows, columns[:used], values[:used]
+
+
+@njit(cache=True, nogil=True)
+def conditional_scores(local, label, size, chosen, start, other, value, unseen):  # type: ignore[no-untyped-def]
+    """Score of every candidate given the answers of all other mentions: local + Σ_{j≠i} λ(e, e_j*).
+
+    ``unseen`` is weight·log(1−μ), paid once per neighbour; ``chosen[j]`` is the answer's label or −1.
+    """
+    times = np.zeros(start.size - 1, np.int64)
+    linked = 0
+    for j in range(chosen.size):
+        if chosen[j] >= 0:
+            times[chosen[j]] += 1
+            linked += 1
+    out = np.full(local.shape, -np.inf, np.float64)
+    for i in range(label.shape[0]):
+        for c in range(size[i]):
+            u = label[i, c]
+            total = local[i, c] + unseen * (linked - (1 if chosen[i] >= 0 else 0))
+            for k in range(start[u], start[u + 1]):
+                n = times[other[k]] - (1 if other[k] == chosen[i] else 0)
+                if n > 0:
+                    total += n * value[k]
+            out[i, c] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def keep_best(
+    entity: Array, size: Array, prior: Array, context: Array, zeta: float, keep: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The ``keep`` candidates of every mention with the best local score (ties: better prior first)."""
+    n = entity.shape[0]
+    kept = np.zeros((n, keep), np.int32)
+    kept_size = np.zeros(n, np.int32)
+    kept_prior = np.zeros((n, keep), np.float64)
+    kept_context = np.zeros((n, keep), np.float64)
+    local = np.full((n, keep), -np.inf, np.float64)
+    for i in range(n):
+        score = np.log(prior[i, : size[i]]) + zeta * context[i, : size[i]]
+        order = np.argsort(-score, kind="mergesort")[:keep]
+        kept_size[i] = order.size
+        for k in range(keep):  # padding repeats the best one, so that no other entity is looked at
+            kept[i, k] = entity[i, order[0]] if order.size else 0
+        for k in range(order.size):
+            kept[i, k] = entity[i, order[k]]
+            kept_prior[i, k] = prior[i, order[k]]
+            kept_context[i, k] = context[i, order[k]]
+            local[i, k] = score[order[k]]
+    return kept, kept_size, kept_prior, kept_context, local
+
+
+class Potentials:
+    """Computes the terms of the score for a document's candidates. Not shared between threads (scratch)."""
+
+    def __init__(self, model: Model, settings: Settings) -> None:
+        self.model = model
+        self.settings = settings
+        self._seen = np.zeros(model["word_background"].size, np.int32)
+        self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
+        self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
+        self._row = 0 if settings.min_word_count <= 2 else 1
+
+    @property
+    def backoff(self) -> float:
+        """1−μ of the pair distribution: δ·D/N_ep sums to one; the authors' program has 1 − δ·D/N_ep."""
+        totals = self.model.info["totals"]
+        share = self.settings.delta * totals["distinct_pairs"] / max(totals["pairs"], 1)
+        value = share if self.settings.backoff == "paper" else 1.0 - share
+        return float(min(max(value, 1e-9), 1.0))
+
+    def windows(self, text: str, spans: list[Span]) -> Windows:
+        """Content words of the text by number, and every mention's ``window`` words to each side."""
+        model, window = self.model, self.settings.window
+        starts, ends, words = number_words(
+            *scan(text), self._stop, model["word_hash"], model["word_buckets"], model["word_id"]
+        )
+        left = np.searchsorted(ends, [span.start for span in spans], side="right")
+        right = np.searchsorted(starts, [span.end for span in spans], side="left")
+        first, last = np.maximum(left - window, 0), np.minimum(right + window, words.size)
+        return Windows(words, starts, ends, first, left, right, last)
+
+    def unary(self, entity: Array, prior: Array, size: Array, windows: Windows) -> Unary:
+        """Local score of all candidates (Eq. local-all), cut to the best few."""
+        zeta = self.settings.context_weight
+        context = self.context(entity, size, windows) if zeta > 0.0 else np.zeros(entity.shape)
+        return Unary(*keep_best(entity, size, prior, context, zeta, self.settings.candidates))
+
+    def context(self, entity: Array, size: Array, windows: Windows) -> Array:
+        """Σ_w log p(w|e)/p(w) over the context of every mention, for every candidate."""
+        s, model = self.settings, self.model
+        out = np.zeros(entity.shape)
+        options = np.asarray([s.xi, s.unmatched, s.clip, s.floor, s.min_word_count], np.float64)
+        w = windows
+        context_scores(
+            entity, size, w.words, w.first, w.left, w.right, w.last,
+            model["context_offsets"], model["context_word"], model["context_count"], model["context_total"],
+            model["context_mass"][self._row], model["context_types"][self._row],
+            model["word_background"], self._seen, options, out,
+        )  # fmt: skip
+        if s.own_words > 0.0 and "own_word" in model:
+            own = np.zeros(entity.shape)
+            options[4] = 1.0
+            context_scores(
+                entity, size, w.words, w.first, w.left, w.right, w.last,
+                model["own_offsets"], model["own_word"], model["own_count"], model["own_total"],
+                model["own_total"], model["own_types"],
+                model["word_background"], self._seen, options, own,
+            )  # fmt: skip
+            out += s.own_words * own
+        return out
+
+    def pairs(self, unary: Unary, linkable: int) -> Pairs:
+        """Pair terms between all candidates of the document, each entity described once."""
+        model, s = self.model, self.settings
+        unique, inverse = np.unique(unary.entity, return_inverse=True)
+        label = inverse.reshape(unary.entity.shape).astype(np.int32)
+        weight = s.pair_weight(linkable)
+        if weight == 0.0:
+            none = Couplings(
+                np.zeros(unique.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+            )
+            return Pairs(label, none, 0.0)
+        start, other, count = cooccurrences(
+            unique, model["posting_offsets"], model["posting_document"], self._slot
+        )
+        couplings = pair_couplings(
+            start, other, count, model["entity_marginal"][unique], float(model.info["totals"]["pairs"]),
+            self.backoff, s.delta, s.self_pair, weight,
+        )  # fmt: skip
+        return Pairs(label, Couplings(*couplings), weight * float(np.log(self.backoff)))

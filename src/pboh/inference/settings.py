@@ -1,0 +1,129 @@
+"""Every knob of the model, named once: the paper's values, ours, and the five systems of its ablation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pboh.errors import InputError
+from pboh.model.names import LAYERS
+
+SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh")
+
+
+def _paper_layers() -> dict[str, float]:
+    return {layer: float(layer == "lower") for layer in LAYERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is maximised and how. The defaults of this class are the paper's; :data:`DEFAULT` is ours.
+
+    All of them can be changed when a model is loaded; none needs a rebuild.
+    """
+
+    # which of the five systems: which of the three terms of Eq. (c2) are on
+    system: str = "pboh"
+    # candidates (section "Candidate Selection")
+    layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
+    popularity: float = 0.0  # exponent of an entity's link count in layers made from titles
+    fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
+    fuzzy_distance: float = 0.5
+    variants: bool = False  # try plural, possessive, "Corp.", umlaut spellings of unknown names
+    top: int = 64  # R: candidates by p(e|m)
+    candidates: int = 10  # kept by the local score
+    coreference: float = 0.0  # weight of candidates inherited from a longer mention that contains this one
+    # context (section "Integrating Context")
+    zeta: float = 0.075
+    xi: float = 0.5
+    window: int = 50  # content words on each side
+    min_word_count: int = 3
+    unmatched: float = 1.0  # weight of the penalty for words an entity was never seen with
+    clip: float = float("inf")  # largest log ratio one word may bring
+    floor: float = 0.0  # smallest p(w|e)/p(w) that counts as a match
+    own_words: float = 0.0  # weight of the words of an entity's own page, relative to zeta
+    # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
+    tau: float = 0.5
+    delta: float = 0.5
+    backoff: str = "paper"  # or "authors": 1 − δ·D/N_ep, which does not sum to one
+    self_pair: float = 0.01  # share of an entity's marginal count added to N(e,e)
+    # belief propagation (section "Belief Propagation")
+    rounds: int = 15
+    epsilon: float = 1e-5
+    damping: float = 0.0
+    # answers below this probability are withheld
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.system not in SYSTEMS:
+            raise InputError(f"unknown system {self.system!r}", todo=f"Choose one of {', '.join(SYSTEMS)}")
+        unknown = set(self.layers) - set(LAYERS)
+        if unknown:
+            raise InputError(f"unknown name layers {sorted(unknown)}", todo=f"Known are {', '.join(LAYERS)}")
+        if self.backoff not in ("paper", "authors"):
+            raise InputError(f"unknown back-off {self.backoff!r}", todo="Choose paper or authors")
+
+    def change(self, **changes: Any) -> Settings:
+        """A copy with some values changed; ``layers`` may name only the layers that change."""
+        known = {item.name for item in fields(self)}
+        unknown = set(changes) - known
+        if unknown:
+            raise InputError(
+                f"unknown settings {sorted(unknown)}", todo=f"Known are {', '.join(sorted(known))}"
+            )
+        if "layers" in changes:
+            changes["layers"] = {**self.layers, **changes["layers"]}
+        return replace(self, **changes)
+
+    @property
+    def context_weight(self) -> float:
+        """ζ, or 0 in the systems without context."""
+        return self.zeta if self.system in ("localcontext", "pboh") else 0.0
+
+    def pair_weight(self, n: int) -> float:
+        """Factor of λ for n linkable mentions: 1 (Unnorm), 2/(n−1) (Rescaled), 2τ/(n−1) (PBoH), 0 (local)."""
+        if n < 2 or self.system in ("localmention", "localcontext"):
+            return 0.0
+        return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": 2.0 * self.tau / (n - 1)}[self.system]
+
+
+PAPER = Settings()
+DEFAULT = PAPER.change(
+    layers={
+        "cased": 1.0, "lower": 0.3, "folded": 0.1, "title": 0.1, "stripped": 0.02, "redirect": 0.1,
+        "disambiguation": 0.02, "last": 0.02, "first": 0.02, "prefix": 0.05, "acronym": 0.02,
+    },
+    variants=True,
+    coreference=1.0,
+    tau=0.85,
+    zeta=0.1,
+    window=25,
+    min_word_count=2,
+    unmatched=0.5,
+    clip=4.0,
+    floor=3.0,
+)  # fmt: skip
+
+
+def parse_changes(assignments: list[str]) -> dict[str, Any]:
+    """Settings written as text: ``tau=0.7``, ``fuzzy=false``, ``layers.last=0``."""
+    types = {item.name: type(getattr(PAPER, item.name)) for item in fields(Settings)}
+    changes: dict[str, Any] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        name, _, layer = name.strip().partition(".")
+        if not equals or name not in types or (name == "layers") != bool(layer):
+            known = ", ".join(sorted(types))
+            raise InputError(
+                f"{text!r} is not a setting", todo=f"Write NAME=VALUE; names are {known} (layers.NAME)"
+            )
+        try:
+            if layer:
+                changes.setdefault("layers", {})[layer] = float(value)
+            elif types[name] is bool:
+                changes[name] = {"true": True, "1": True, "false": False, "0": False}[value.strip().lower()]
+            else:
+                changes[name] = types[name](value)
+        except (ValueError, KeyError):
+            raise InputError(f"{value!r} is no value for {name}") from None
+    return changes

@@ -1,0 +1,218 @@
+"""The public face of a model: text and spans go in, a resolved document comes out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pboh.document import Candidate, Document, Entity, Explanation, Mention
+from pboh.errors import InputError
+from pboh.inference.belief_propagation import Beliefs, propagate
+from pboh.inference.candidates import Candidates
+from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
+from pboh.inference.settings import DEFAULT, PAPER, Settings
+from pboh.inference.spans import Span, check_spans
+from pboh.model.hashing import look_up
+from pboh.model.store import Model, open_model
+
+Array = Any
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path) -> Model:
+    return open_model(path)
+
+
+def load(path: str | Path, *, paper: bool = False, **settings: Any) -> Linker:
+    """Open a model: ``load("model", tau=0.7)``. ``paper=True`` switches every extension off.
+
+    Settings are the tuned ones stored with the model unless changed here; see
+    :class:`pboh.inference.settings.Settings` for all of them.
+    """
+    model = _opened(Path(path).resolve())
+    base = PAPER if paper else DEFAULT.change(**model.info.get("settings", {}))
+    return Linker(model, base.change(**settings))
+
+
+class Solution:
+    """Everything computed for one document, kept as arrays: what explanations and pictures are made from."""
+
+    __slots__ = ("answer", "beliefs", "marginals", "pairs", "scores", "timings", "unary", "windows")
+
+    def __init__(
+        self, windows: Windows, unary: Unary, pairs: Pairs, beliefs: Beliefs, marginals: Beliefs
+    ) -> None:
+        self.windows, self.unary, self.pairs = windows, unary, pairs
+        self.beliefs, self.marginals = beliefs, marginals
+        self.answer = beliefs.best()
+        chosen = np.where(
+            self.answer >= 0,
+            np.take_along_axis(pairs.label, np.maximum(self.answer, 0)[:, None], 1)[:, 0],
+            -1,
+        )
+        self.scores = conditional_scores(
+            unary.local, pairs.label, unary.size, chosen, *pairs.couplings, pairs.unseen
+        )
+        self.timings: dict[str, float] = {}
+
+
+class Linker:
+    """Resolves the mentions of documents together. Safe to share between threads and to pickle."""
+
+    def __init__(self, model: Model, settings: Settings = DEFAULT) -> None:
+        self.model = model
+        self.settings = settings
+        self._candidates = Candidates(model, settings)
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.model.folder, self.settings)
+
+    def __repr__(self) -> str:
+        known = f"{self.model.entities:,} entities"
+        return f"<Linker of {self.model.folder}: {known}, {self.settings.system}>"
+
+    def with_settings(self, **changes: Any) -> Linker:
+        """A linker over the same model with some settings changed; costs nothing."""
+        return Linker(self.model, self.settings.change(**changes))
+
+    @property
+    def _potentials(self) -> Potentials:
+        if not hasattr(self._local, "potentials"):
+            self._local.potentials = Potentials(self.model, self.settings)
+        return self._local.potentials  # type: ignore[no-any-return]
+
+    # -- entities ---------------------------------------------------------------------------------
+
+    def entity(self, title: str) -> Entity | None:
+        """The entity of a title or redirect (underscores and a small first letter are fine)."""
+        title = " ".join(title.replace("_", " ").split())
+        tries = [title, title[:1].upper() + title[1:]]
+        for at in look_up(self.model["title_hash"], self.model["title_buckets"], tries).tolist():
+            if at >= 0:
+                return self._entity(int(self.model["title_entity"][at]))
+        return None
+
+    def resolve(self, title: str) -> str | None:
+        """The title under which the model knows ``title`` (redirects followed), or None."""
+        entity = self.entity(title)
+        return entity.title if entity else None
+
+    def _entity(self, index: int) -> Entity:
+        return Entity(self.model.title(index), index)
+
+    # -- documents --------------------------------------------------------------------------------
+
+    def disambiguate(
+        self, text: str, spans: Iterable[Sequence[Any]], *, id: str | None = None, overlapping: bool = False
+    ) -> Document:
+        """Resolve the given mentions: ``(start, end)``, or ``(start, end, title)`` to clamp one to an entity.
+
+        Offsets count code points. Overlapping spans are an error unless ``overlapping`` allows them.
+        """
+        checked = check_spans(text, spans, overlapping)
+        solution = self.solve(text, checked)
+        return self._document(text, checked, solution, id)
+
+    def solve(self, text: str, spans: list[Span], record: bool = False) -> Solution:
+        """What :meth:`disambiguate` computes, as arrays; ``record`` keeps the beliefs of every round."""
+        s, potentials = self.settings, self._potentials
+        clock = [perf_counter()]
+        surfaces = [text[span.start : span.end] for span in spans]
+        entity, prior, size = self._candidates.find(surfaces)
+        self._clamp(spans, entity, prior, size)
+        clock.append(perf_counter())
+        windows = potentials.windows(text if s.context_weight > 0.0 else "", spans)
+        clock.append(perf_counter())
+        unary = potentials.unary(entity, prior, size, windows)
+        clock.append(perf_counter())
+        pairs = potentials.pairs(unary, int((unary.size > 0).sum()))
+        clock.append(perf_counter())
+        arguments = (unary.local, pairs.label, unary.size, pairs.couplings)
+        options: dict[str, Any] = {"rounds": s.rounds, "epsilon": s.epsilon, "damping": s.damping}
+        beliefs = propagate(*arguments, mode="max", record=record, **options)
+        marginals = propagate(*arguments, mode="sum", **options)
+        solution = Solution(windows, unary, pairs, beliefs, marginals)
+        clock.append(perf_counter())
+        stages = ("candidates", "words", "context", "pairs", "propagation")
+        solution.timings = dict(zip(stages, np.diff(clock).tolist(), strict=True))
+        return solution
+
+    def _clamp(self, spans: list[Span], entity: Array, prior: Array, size: Array) -> None:
+        for i, span in enumerate(spans):
+            if span.entity is None:
+                continue
+            known = self.entity(span.entity)
+            if known is None:
+                raise InputError(f"mention {i} is clamped to {span.entity!r}, which the model does not know")
+            entity[i, 0], prior[i, 0], size[i] = known.index, 1.0, 1
+
+    def _document(self, text: str, spans: list[Span], solution: Solution, id: str | None) -> Document:
+        unary, probability = solution.unary, solution.marginals.probability()
+        mentions = []
+        for i, span in enumerate(spans):
+            candidates = tuple(
+                Candidate(
+                    self._entity(int(unary.entity[i, c])),
+                    float(unary.prior[i, c]),
+                    float(unary.local[i, c]),
+                    float(solution.scores[i, c]),
+                    float(probability[i, c]),
+                )
+                for c in range(unary.size[i])
+            )
+            mention = Mention(span.start, span.end, text[span.start : span.end], candidates=candidates)
+            best = int(solution.answer[i])
+            if best >= 0:
+                mention.clamped = span.entity is not None
+                mention.probability = candidates[best].probability
+                mention.score = candidates[best].score
+                if mention.clamped or mention.probability >= self.settings.threshold:
+                    mention.entity = candidates[best].entity
+            mention.candidates = tuple(
+                sorted(candidates, key=lambda c: (-c.probability, -c.score, c.entity.index))
+            )
+            mention._explain = partial(self._explain, text, spans, i)
+            mentions.append(mention)
+        beliefs = solution.beliefs
+        return Document(text, mentions, id, beliefs.rounds, beliefs.converged, solution.timings)
+
+    def _explain(self, text: str, spans: list[Span], i: int, entity: Entity | None) -> Explanation | None:
+        from pboh.inference.explain import explain  # noqa: PLC0415  (only the curious pay for it)
+
+        return explain(self, text, spans, i, entity)
+
+    # -- streams ----------------------------------------------------------------------------------
+
+    def pipe(
+        self, documents: Iterable[tuple[str, Sequence[Sequence[Any]]]], *, workers: int = 1, batch: int = 32
+    ) -> Iterator[Document]:
+        """Resolve a stream of ``(text, spans)`` in order; with several workers, on as many processes."""
+        if workers <= 1:
+            for text, spans in documents:
+                yield self.disambiguate(text, spans)
+            return
+        from pboh.parallel import ordered_map  # noqa: PLC0415
+
+        for resolved in ordered_map(self._batch, _batches(documents, batch), workers):
+            yield from resolved
+
+    def _batch(self, batch: list[tuple[str, Sequence[Sequence[Any]]]]) -> list[Document]:
+        return [self.disambiguate(text, spans) for text, spans in batch]
+
+
+def _reopen(folder: Path, settings: Settings) -> Linker:
+    return Linker(_opened(folder), settings)
+
+
+def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

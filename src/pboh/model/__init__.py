@@ -1,0 +1,1 @@
+"""The memory-mapped model: what ``pboh build`` writes and every linker reads."""

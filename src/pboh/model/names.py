@@ -1,0 +1,169 @@
+"""Names and the layers they come in: how a surface form is written, and which entities it has meant.
+
+A layer is one way in which a name can lead to an entity. The paper has one (lower-cased anchor texts);
+each further layer has a weight of its own at query time, and weight 0 switches it off.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import IntEnum
+
+import numpy as np
+
+from pboh.model.hashing import Array, bucket_index, hash_strings
+
+
+class Layer(IntEnum):
+    """Where a name–entity entry comes from. Layers from TITLE on are looked up by their folded form."""
+
+    CASED = 0
+    LOWER = 1
+    FOLDED = 2
+    TITLE = 3
+    STRIPPED = 4
+    REDIRECT = 5
+    DISAMBIGUATION = 6
+    LAST = 7
+    FIRST = 8
+    PREFIX = 9
+    ACRONYM = 10
+
+
+LAYERS = tuple(layer.name.lower() for layer in Layer)
+
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i",
+        "-": " ", "–": " ", "—": " ", "‐": " ", "‑": " ", "_": " ", "/": " ",
+        "&": " and ", ".": "", "'": "", "’": "", "‘": "", "`": "", "ʻ": "", '"': "", "“": "", "”": "",
+        ",": " ", "!": "", "?": "", ":": " ", ";": " ", "·": " ",
+    }
+)  # fmt: skip
+_SPACES = re.compile(r"\s+")
+_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
+_PARTICLES = frozenset(
+    {"de", "da", "di", "do", "dos", "das", "del", "della", "der", "den", "van", "von", "ter", "ten", "la"}
+    | {"le", "el", "al", "bin", "ibn", "ben", "y", "e", "of", "jr", "sr", "jr.", "sr."}
+)
+
+
+def squeeze(name: str) -> str:
+    """A name with its white space collapsed: the form of the CASED layer."""
+    return _SPACES.sub(" ", name).strip()
+
+
+def fold(name: str) -> str:
+    """Lower case without accents, punctuation and a leading article: the loosest form that is looked up."""
+    folded = name.casefold() if name.isascii() else _without_marks(name)
+    folded = _SPACES.sub(" ", folded.translate(_LETTERS)).strip()
+    if folded.startswith("the ") and len(folded) > 4:
+        return folded[4:]
+    return folded or squeeze(name.lower())
+
+
+def _without_marks(name: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+
+
+def strip_title(title: str) -> str:
+    """A title without its qualifier: ``Paris (mythology)`` and ``Paris, Texas`` are both called Paris."""
+    bare = _PARENTHESES.sub("", title)
+    return bare.split(", ", 1)[0] if ", " in bare else bare
+
+
+def derived_names(title: str) -> list[tuple[Layer, str]]:
+    """Names a title suggests beside itself: without its qualifier, parts of a proper name, initials."""
+    bare = strip_title(title)
+    names = [(Layer.STRIPPED, bare)] if bare != title else []
+    tokens = bare.split()
+    if not 2 <= len(tokens) <= 8:
+        return names
+    proper = [t for t in tokens if t[0].isupper() or t[0].isdigit()]
+    all_proper = all(t[0].isupper() or t.lower() in _PARTICLES for t in tokens)
+    if all_proper and len(tokens) <= 4:
+        last = tokens[-2] if tokens[-1].lower().rstrip(".") in ("jr", "sr", "ii", "iii") else tokens[-1]
+        names += [(Layer.LAST, last), (Layer.FIRST, tokens[0])]
+    names += [(Layer.PREFIX, " ".join(tokens[:k])) for k in range(2 if all_proper else 1, len(tokens))]
+    initials = "".join(t[0] for t in proper)
+    if len(initials) >= 2 and initials.isupper():
+        names.append((Layer.ACRONYM, initials))
+    return names
+
+
+def name_table(
+    keys: Array, layers: Array, entities: Array, counts: Array, popularity: Array, cap: int
+) -> dict[str, Array]:
+    """Sum counts per (key, layer, entity), keep the ``cap`` best per key and layer, as one table.
+
+    ``keys`` are hashes of name forms. Within a key entries are ordered by layer, then by count (times
+    popularity where counts say nothing), then by entity, so that a model does not depend on input order.
+    """
+    order = np.lexsort((entities, layers, keys))
+    keys, layers, entities, counts = keys[order], layers[order], entities[order], counts[order]
+    first = np.ones(keys.size, bool)
+    first[1:] = (keys[1:] != keys[:-1]) | (layers[1:] != layers[:-1]) | (entities[1:] != entities[:-1])
+    starts = np.flatnonzero(first)
+    summed = np.add.reduceat(counts, starts) if starts.size else counts
+    keys, layers, entities = keys[starts], layers[starts], entities[starts]
+    rank = summed * np.where(layers >= Layer.TITLE, popularity[entities] + 1.0, 1.0)
+    order = np.lexsort((entities, -rank, layers, keys))
+    keys, layers, entities, summed = keys[order], layers[order], entities[order], summed[order]
+    keep = _position_in_group(keys, layers) < cap
+    keys, layers, entities, summed = keys[keep], layers[keep], entities[keep], summed[keep]
+    hashes, starts = np.unique(keys, return_index=True)
+    return {
+        "name_hash": hashes,
+        "name_buckets": bucket_index(hashes),
+        "name_offsets": np.append(starts, keys.size).astype(np.uint32),
+        "name_entity": entities.astype(np.uint32),
+        "name_layer": layers.astype(np.uint8),
+        "name_count": summed.astype(np.float32),
+    }
+
+
+def _position_in_group(keys: Array, layers: Array) -> Array:
+    new = np.ones(keys.size, bool)
+    new[1:] = (keys[1:] != keys[:-1]) | (layers[1:] != layers[:-1])
+    starts = np.flatnonzero(new)
+    return np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
+
+
+class NameCollector:
+    """Gathers name–entity entries of all layers as hashes, batch by batch, without keeping any string."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Array, Array, Array, Array]] = []
+
+    def add(self, layer: Layer, names: list[str], entities: Array, counts: Array | float = 1.0) -> None:
+        """Add entries of one layer; ``names`` are already in the layer's form."""
+        keys = hash_strings(names)
+        values = np.broadcast_to(np.asarray(counts, np.float32), keys.shape)
+        self._parts.append((keys, np.full(keys.size, layer, np.uint8), entities.astype(np.uint32), values))
+
+    def add_anchors(self, names: list[str], entities: Array, counts: Array) -> None:
+        """Add anchor texts in the three forms they may be looked up by."""
+        squeezed = [squeeze(name) for name in names]
+        self.add(Layer.CASED, squeezed, entities, counts)
+        self.add(Layer.LOWER, [name.lower() for name in squeezed], entities, counts)
+        self.add(Layer.FOLDED, [fold(name) for name in squeezed], entities, counts)
+
+    def add_titles(self, titles: list[str], entities: Array) -> None:
+        """Add titles and the names derived from them."""
+        self.add(Layer.TITLE, [fold(title) for title in titles], entities)
+        derived: dict[Layer, tuple[list[str], list[int]]] = {}
+        for title, entity in zip(titles, entities.tolist(), strict=True):
+            for layer, name in derived_names(title):
+                names, owners = derived.setdefault(layer, ([], []))
+                names.append(fold(name))
+                owners.append(entity)
+        for layer, (names, owners) in derived.items():
+            self.add(layer, names, np.asarray(owners, np.uint32))
+
+    def table(self, popularity: Array, cap: int) -> dict[str, Array]:
+        """The arrays of the model's name table."""
+        keys, layers, entities, counts = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        self._parts.clear()
+        return name_table(keys, layers, entities, counts, popularity, cap)

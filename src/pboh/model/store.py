@@ -1,0 +1,201 @@
+"""The model folder: one ``.npy`` per array, mapped and shared, and ``model.json`` that vouches for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pboh.errors import ModelError, OutputError
+from pboh.files import checksum, disk_errors, read_json, write_json
+
+FORMAT = "pboh-model"
+VERSION = 1
+MANIFEST = "model.json"
+
+Array = np.ndarray[Any, Any]
+
+ARRAYS: dict[str, tuple[str, int]] = {
+    # what a model consists of: number type and dimensions of every array
+    "title_blob": ("|u1", 1),  # UTF-8 of all titles, by entity
+    "title_offsets": ("<i8", 1),
+    "title_hash": ("<u8", 1),  # titles and redirects, by hash
+    "title_buckets": ("<u4", 1),
+    "title_entity": ("<u4", 1),
+    "entity_occurrences": ("<u4", 1),  # links to the entity
+    "entity_marginal": ("<i8", 1),  # c_e = Σ_e′ N(e,e′)
+    "posting_offsets": ("<i8", 1),  # documents that link an entity, ascending
+    "posting_document": ("<u4", 1),
+    "word_hash": ("<u8", 1),  # vocabulary, by hash
+    "word_buckets": ("<u4", 1),
+    "word_id": ("<i4", 1),
+    "word_background": ("<f4", 1),  # p(w)
+    "context_offsets": ("<i8", 1),  # N(w,e), words ascending within an entity
+    "context_word": ("<i4", 1),
+    "context_count": ("<u2", 1),
+    "context_total": ("<f4", 1),  # Z_e
+    "context_mass": ("<f4", 2),  # Σ_w N(w,e) of the kept words, per smallest count
+    "context_types": ("<f4", 2),  # number of kept words, per smallest count
+    "name_hash": ("<u8", 1),  # name forms, by hash
+    "name_buckets": ("<u4", 1),
+    "name_offsets": ("<u4", 1),
+    "name_entity": ("<u4", 1),
+    "name_layer": ("|u1", 1),
+    "name_count": ("<f4", 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An opened model: its description and its arrays, mapped from disk and never written."""
+
+    folder: Path
+    info: dict[str, Any]
+    arrays: dict[str, Array]
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    @property
+    def entities(self) -> int:
+        """How many entities the model knows."""
+        return len(self.arrays["title_offsets"]) - 1
+
+    def title(self, entity: int) -> str:
+        """Title of an entity."""
+        offsets = self.arrays["title_offsets"]
+        return self.arrays["title_blob"][offsets[entity] : offsets[entity + 1]].tobytes().decode("utf-8")
+
+
+class ModelWriter:
+    """Collects arrays into a folder aside and renames it into place when everything is there."""
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
+            raise OutputError(
+                "the folder is not empty and holds no model", where=folder, todo="Choose another --out"
+            )
+        self.folder = folder
+        self.aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+        self.entries: dict[str, dict[str, Any]] = {}
+        with disk_errors(folder):
+            shutil.rmtree(self.aside, ignore_errors=True)
+            self.aside.mkdir(parents=True)
+
+    def add(self, name: str, array: Array) -> None:
+        """Write one array."""
+        array = np.ascontiguousarray(array)
+        path = self.aside / f"{name}.npy"
+        with disk_errors(path):
+            np.save(path, array, allow_pickle=False)
+        self.entries[name] = {
+            "dtype": array.dtype.str,
+            "shape": list(array.shape),
+            "bytes": path.stat().st_size,
+            "sha256": checksum(path),
+        }
+
+    def finish(self, info: dict[str, Any]) -> None:
+        """Write ``model.json`` and put the folder in its place, replacing an older model."""
+        manifest = {"format": FORMAT, "version": VERSION, **info, "arrays": self.entries}
+        with disk_errors(self.folder):
+            write_json(self.aside / MANIFEST, manifest)
+            old = self.folder.with_name(f".{self.folder.name}.{os.getpid()}.old")
+            if self.folder.exists():
+                self.folder.replace(old)
+            self.aside.replace(self.folder)
+            shutil.rmtree(old, ignore_errors=True)
+
+    def discard(self) -> None:
+        """Remove what was written aside."""
+        shutil.rmtree(self.aside, ignore_errors=True)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """``model.json`` of a model folder, checked for format and version."""
+    if not folder.is_dir():
+        raise ModelError(
+            "there is no model folder here", where=folder, todo="Train one with: pboh train DUMP --out MODEL"
+        )
+    info: dict[str, Any] = read_json(folder / MANIFEST, "the model's description", ModelError)
+    if not isinstance(info, dict) or info.get("format") != FORMAT:
+        raise ModelError("this is not a pboh model", where=folder / MANIFEST)
+    if info.get("version") != VERSION:
+        raise ModelError(
+            f"the model has format version {info.get('version')}, this program reads version {VERSION}",
+            where=folder,
+            todo="Build it again with: pboh build COUNTS --out MODEL",
+        )
+    return info
+
+
+def open_model(folder: str | Path) -> Model:
+    """Map a model; costs milliseconds whatever its size.
+
+    Mappings are private copy-on-write, so the files can never be altered through them and all
+    processes share the same pages of memory.
+    """
+    folder = Path(folder)
+    info = read_manifest(folder)
+    arrays = {name: _map(folder / f"{name}.npy", entry) for name, entry in info["arrays"].items()}
+    missing = set(ARRAYS) - set(arrays)
+    if missing:
+        what = f"the model lacks {', '.join(sorted(missing))}"
+        raise ModelError(what, where=folder / MANIFEST, todo=_REBUILD)
+    return Model(folder, info, arrays)
+
+
+def empty_model() -> Model:
+    """A model that knows nothing, of the right types: enough to compile every kernel."""
+    sizes = dict.fromkeys(ARRAYS, 0)
+    sizes |= {name: 3 for name in ARRAYS if name.endswith("_buckets")}
+    sizes |= {name: 1 for name in ARRAYS if name.endswith("_offsets")}
+    arrays = {
+        name: np.zeros((sizes[name],) if dimensions == 1 else (2, sizes[name]), dtype)
+        for name, (dtype, dimensions) in ARRAYS.items()
+    }
+    totals = {"documents": 0, "pairs": 0, "distinct_pairs": 0}
+    return Model(Path(), {"language": "en", "totals": totals}, arrays)
+
+
+def _map(path: Path, entry: dict[str, Any]) -> Array:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise ModelError("a file of the model is missing", where=path, todo=_REBUILD) from None
+    if size != entry["bytes"]:
+        what = f"a file of the model has {size} bytes instead of {entry['bytes']}"
+        raise ModelError(what, where=path, todo=_REBUILD)
+    try:
+        if 0 in entry["shape"]:  # nothing to map
+            array = np.load(path, allow_pickle=False)
+        else:
+            array = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+    except (ValueError, OSError) as reason:
+        raise ModelError(
+            f"a file of the model cannot be read ({reason})", where=path, todo=_REBUILD
+        ) from reason
+    if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
+        raise ModelError("a file of the model is not what model.json says", where=path, todo=_REBUILD)
+    return np.asarray(array)
+
+
+def verify(folder: str | Path) -> None:
+    """Compare every file with its checksum; raises :class:`ModelError` at the first that differs."""
+    folder = Path(folder)
+    for name, entry in open_model(folder).info["arrays"].items():
+        path = folder / f"{name}.npy"
+        if checksum(path) != entry["sha256"]:
+            raise ModelError(
+                "a file of the model was altered (its checksum differs)", where=path, todo=_REBUILD
+            )
+
+
+_REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"

@@ -1,0 +1,39 @@
+"""Compiled kernels: where they are kept, and how to have them compiled before the first document."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+
+def ensure_kernel_cache() -> None:
+    """Give compiled kernels a place when the package's own folder cannot be written to.
+
+    numba keeps them beside the source and falls back to the home folder; a service user or a read-only
+    image often has neither, and would compile anew in every process.
+    """
+    if "NUMBA_CACHE_DIR" in os.environ or os.access(Path(__file__).parent, os.W_OK):
+        return
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
+    private = Path(tempfile.gettempdir()) / f"pboh-{os.getuid()}"
+    for folder in (home / "pboh" / "kernels", private / "kernels"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+            os.environ["NUMBA_CACHE_DIR"] = str(folder)
+            return
+
+
+def warm_up() -> float:
+    """Compile (or load from the cache) every kernel of inference; returns the seconds it took."""
+    began = perf_counter()
+    from pboh.inference.settings import DEFAULT  # noqa: PLC0415
+    from pboh.linker import Linker  # noqa: PLC0415
+    from pboh.model.store import empty_model  # noqa: PLC0415
+
+    Linker(empty_model(), DEFAULT).disambiguate("Ada met Bob.", [(0, 3), (8, 11)])
+    return perf_counter() - began
