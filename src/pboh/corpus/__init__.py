@@ -1,0 +1,1 @@
+"""Pages and their hyperlinks: dumps read, wikitext made plain, titles made unique."""

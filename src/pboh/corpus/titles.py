@@ -1,0 +1,220 @@
+"""Titles as MediaWiki understands them: one spelling per page, namespaces, redirects, kinds of pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html.entities import html5
+from typing import Literal
+from unicodedata import normalize
+from urllib.parse import unquote
+
+from pboh.corpus.languages import Conventions, conventions, interwiki_prefixes
+
+MAIN, FILE, CATEGORY = 0, 6, 14
+
+Kind = Literal["article", "redirect", "disambiguation", "list", "other"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The wiki a page comes from, as its dump's ``<siteinfo>`` describes it.
+
+    ``namespaces`` maps every name a prefix may have (local, English, alias; lower case) to its number,
+    ``languages`` and ``interwiki`` are the prefixes of other Wikipedias and of other sites.
+    """
+
+    language: str
+    wiki: str
+    first_letter: bool = True
+    namespaces: dict[str, int] = field(default_factory=dict, hash=False, repr=False)
+    conventions: Conventions = field(default_factory=Conventions, hash=False, repr=False)
+    languages: frozenset[str] = field(default=frozenset(), hash=False, repr=False)
+    interwiki: frozenset[str] = field(default=frozenset(), hash=False, repr=False)
+
+    @classmethod
+    def from_siteinfo(
+        cls,
+        language: str,
+        wiki: str,
+        case: str = "first-letter",
+        namespaces: Mapping[str, int] | None = None,
+        habits: Conventions | None = None,
+    ) -> Site:
+        """The site of a dump: names of its ``<namespace>`` elements, their aliases and English names added.
+
+        ``case`` is the dump's ``<case>`` (``first-letter`` or ``case-sensitive``); ``habits`` replaces the
+        language's default conventions.
+        """
+        habits = habits or conventions(language)
+        local = {_prefix(name): key for name, key in (namespaces or {}).items() if name.strip()}
+        return cls(
+            language=language,
+            wiki=wiki,
+            first_letter=case != "case-sensitive",
+            namespaces={**habits.namespaces, **local},
+            conventions=habits,
+            languages=interwiki_prefixes("languages") - {language.lower()},
+            interwiki=interwiki_prefixes("sites") - set(local),
+        )
+
+    @classmethod
+    def default(cls, language: str = "en") -> Site:
+        """The Wikipedia of ``language``, for pages that come without a ``<siteinfo>``."""
+        return cls.from_siteinfo(language, f"{language.replace('-', '_')}wiki")
+
+
+# The two Latin alphabets whose capital of i is İ.
+_DOTTED = frozenset({"tr", "az"})
+_SPACES = re.compile("[ _\t\n\r\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_BIDI = re.compile("[\u200e\u200f\u202a-\u202e]+")
+_PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*(?: [A-Za-z0-9(),.'!-]+)*")
+_INVALID = re.compile("[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;")
+_ENTITY = re.compile(r"&(?:#(?:([0-9]{1,7})|[xX]([0-9a-fA-F]{1,6}))|([A-Za-z][A-Za-z0-9]{1,31}));")
+_LONGEST = 255
+
+
+def _decoded(match: re.Match[str]) -> str:
+    decimal, hexadecimal, name = match.groups()
+    if name:
+        return html5.get(name + ";") or match.group()
+    point = int(decimal) if decimal else int(hexadecimal, 16)
+    valid = point in (9, 10, 13) or 32 <= point < 0xD800 or 0xE000 <= point <= 0x10FFFF
+    return chr(point) if valid else match.group()
+
+
+def unescape(text: str) -> str:
+    """HTML entities decoded as MediaWiki does: only with their semicolon, unknown ones left alone."""
+    return _ENTITY.sub(_decoded, text) if "&" in text else text
+
+
+def _prefix(name: str) -> str:
+    return _SPACES.sub(" ", name).strip(" ").lower()
+
+
+def _capital(title: str, site: Site) -> str:
+    """The first letter upper-cased where the wiki does so; letters whose capital is another length stay.
+
+    Georgian stays as it is: its capitals (Unicode 11) are not used for titles.
+    """
+    if not site.first_letter or not title:
+        return title
+    first = title[0]
+    if first == "i" and site.language in _DOTTED:
+        return "İ" + title[1:]
+    upper = first.upper()
+    if upper == first or len(upper) > 1 or "ა" <= first <= "ჿ":
+        return title
+    return upper + title[1:]
+
+
+def _clean(raw: str) -> str:
+    """%-escapes and entities decoded, directional marks dropped, white space made single, NFC."""
+    text = unescape(unquote(raw) if "%" in raw else raw)
+    if not text.isascii():
+        text = normalize("NFC", _BIDI.sub("", text))
+    return _SPACES.sub(" ", text).strip(" ")
+
+
+def normalise_title(raw: str, site: Site) -> str:
+    """The one spelling of a title: ``the_%22bus%22`` and ``The &quot;bus&quot;`` are the same page."""
+    return raw if _PLAIN.fullmatch(raw) else _capital(_clean(raw), site)
+
+
+def split_target(raw: str, site: Site) -> tuple[int, str] | None:
+    """Namespace and title that ``[[raw]]`` leads to, or None when it leads out of the wiki or nowhere.
+
+    A ``#section`` is cut off; a link to a section of the same page has the title ``""``.
+    """
+    if _PLAIN.fullmatch(raw) and len(raw) <= _LONGEST:
+        return MAIN, raw
+    page, hash_, _ = _clean(raw).partition("#")
+    page = page.strip(" ").removeprefix(":").strip(" ")
+    namespace = MAIN
+    while ":" in page:
+        prefix, _, rest = page.partition(":")
+        name = _prefix(prefix)
+        if name in site.namespaces:
+            namespace, page = site.namespaces[name], rest.strip(" ")
+            break
+        if name in site.languages or name in site.interwiki:
+            return None
+        if name != site.language or not rest.strip(" "):
+            break
+        page = rest.strip(" ")  # [[en:Bus]] on the English Wikipedia is [[Bus]]
+    if not page:
+        return (MAIN, "") if hash_ and namespace == MAIN else None
+    if _INVALID.search(page) or page in {".", ".."} or page.startswith(":") or _too_long(page):
+        return None
+    return namespace, _capital(page, site)
+
+
+def _too_long(title: str) -> bool:
+    return len(title) > _LONGEST or len(title.encode("utf-8", "surrogatepass")) > _LONGEST
+
+
+def is_language_link(raw: str, site: Site) -> bool:
+    """Whether ``[[raw]]`` (no colon in front) stands for the same article in another language."""
+    return ":" in raw and _prefix(raw.partition(":")[0]) in site.languages
+
+
+def follow_redirects(redirects: Mapping[str, str]) -> dict[str, str]:
+    """Each redirect with its final target; one that runs into a circle leads nowhere and is left out.
+
+    Every title is visited once, however long the chains are.
+    """
+    final: dict[str, str | None] = {}
+    for title in redirects:
+        chain: list[str] = []
+        on_chain: set[str] = set()
+        here = title
+        while here in redirects and here not in final and here not in on_chain:
+            chain.append(here)
+            on_chain.add(here)
+            here = redirects[here]
+        end = None if here in on_chain else final.get(here, here)
+        final.update(dict.fromkeys(chain, end))
+    return {title: end for title, end in final.items() if end is not None}
+
+
+@lru_cache(maxsize=16)
+def _patterns(habits: Conventions) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Redirect, disambiguation (in the text) and disambiguation (in the title) of one language."""
+
+    def any_of(names: frozenset[str]) -> str:
+        spaced = [re.escape(name).replace(r"\ ", "[ _]+") for name in sorted(names, key=len, reverse=True)]
+        return "|".join(spaced) or r"(?!)"
+
+    category = any_of(frozenset(name for name, key in habits.namespaces.items() if key == CATEGORY))
+    return (
+        re.compile(rf"\s*#(?i:{any_of(habits.redirect_words)})\s*:?\s*\[\[([^\[\]|\n]+)"),
+        re.compile(
+            rf"\{{\{{\s*+(?i:(?:{any_of(habits.disambiguation_templates)}))\s*+[|}}\n]"
+            rf"|__DISAMBIG__"
+            rf"|\[\[\s*+(?i:{category})\s*+:[^\[\]|\n]{{0,200}}?(?i:{any_of(habits.disambiguation_categories)})"
+        ),
+        re.compile(rf"\((?i:{any_of(habits.disambiguation_titles)})\)$"),
+    )
+
+
+def redirect_target(wikitext: str, site: Site) -> str | None:
+    """The raw target of a page that begins with ``#REDIRECT``, in the wiki's language or in English."""
+    found = _patterns(site.conventions)[0].match(wikitext)
+    return found.group(1).strip() if found else None
+
+
+def page_kind(title: str, namespace: int, is_redirect: bool, wikitext: str, site: Site) -> Kind:
+    """What a page is: only articles and lists hold running text, only articles are entities."""
+    habits = site.conventions
+    redirect, ambiguous, title_says_so = _patterns(habits)
+    if namespace != MAIN and namespace not in habits.list_namespaces:
+        return "other"
+    if is_redirect or redirect.match(wikitext):
+        return "redirect"
+    if title_says_so.search(title) or ambiguous.search(wikitext):
+        return "disambiguation"
+    if namespace in habits.list_namespaces or title.startswith(habits.list_titles):
+        return "list"
+    return "article"
