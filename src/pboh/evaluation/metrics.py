@@ -1,0 +1,345 @@
+"""Precision, recall and F1 of answers against gold mentions, with intervals and tests over documents.
+
+The rules are those of GERBIL's D2KB task and of the paper's section "Evaluation metrics":
+P = |M ∩ M*| / |M|, R = |M ∩ M*| / |M*|, F1 = 2PR / (P + R).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
+
+Floats = NDArray[np.float64]
+Resolve = Callable[[str], str | None]
+"""The title an entity is known under (redirects followed), or None for an unknown one."""
+
+POLICY = (
+    "NIL golds are dropped before the evaluation; the system is not shown these mentions.",
+    "A mention without an answer is not annotated: it costs recall, not precision.",
+    "Redirects known to the model are resolved on gold and answer before they are compared.",
+    "micro counts mentions; macro averages precision and recall over documents with a gold mention and takes "
+    "their harmonic mean (the authors' way); macro_gerbil is the mean of the documents' own F1, where a "
+    "document without gold and without answer counts 1 (GERBIL's way).",
+    "Milliseconds are end to end: look-up, context, pairs, propagation.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system said about one mention: an entity or None, out of which candidates, how surely."""
+
+    entity: str | None = None
+    candidates: tuple[str, ...] = ()
+    probability: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredDocument:
+    """The answers for the non-NIL mentions of a document, in their order, and how the inference went."""
+
+    answers: tuple[Answer, ...]
+    rounds: int = 0
+    converged: bool = True
+    milliseconds: float = 0.0
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Precision, recall and F1, each between 0 and 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, precision: float, recall: float) -> Scores:
+        """The scores with their harmonic mean (0 when both are)."""
+        total = precision + recall
+        return cls(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Every answer of a system on a dataset, judged: arrays over mentions and over documents."""
+
+    dataset: str
+    system: str
+    # over mentions
+    document: NDArray[np.int64]
+    answered: NDArray[np.bool_]
+    correct: NDArray[np.bool_]
+    known: NDArray[np.bool_]  # the gold is an entity of the model
+    candidate: NDArray[np.bool_]  # the gold is among the candidates
+    candidates: NDArray[np.int64]
+    probability: Floats
+    # over documents
+    gold: Floats  # |M*|
+    rounds: Floats
+    converged: NDArray[np.bool_]
+    milliseconds: Floats
+    entities: Floats  # distinct candidate entities
+    timings: dict[str, float]  # mean milliseconds by stage
+
+    def per_document(self, flags: NDArray[np.bool_]) -> Floats:
+        """How many mentions of each document have the flag."""
+        return np.bincount(self.document, weights=flags, minlength=len(self.gold)).astype(np.float64)
+
+    @property
+    def counts(self) -> Floats:
+        """Correct, answered and gold mentions of each document, as an array (documents, 3)."""
+        columns = (self.per_document(self.correct), self.per_document(self.answered), self.gold)
+        return np.stack(columns, axis=1)
+
+
+def judge(
+    dataset: Dataset, answers: Sequence[AnsweredDocument], resolve: Resolve = str, system: str = "pboh"
+) -> Judgement:
+    """Compare answers with golds, both under the title that ``resolve`` gives them."""
+    if len(answers) != len(dataset):
+        raise InputError(f"{len(answers)} answered documents for {len(dataset)} of {dataset.name}")
+    pairs = [
+        (number, mention, answer)
+        for number, (document, answered) in enumerate(zip(dataset, answers, strict=True))
+        for mention, answer in zip(document.linked, _checked(document, answered).answers, strict=True)
+    ]
+    flags = np.array([_judged(mention, answer, resolve) for _, mention, answer in pairs], np.bool_).reshape(
+        -1, 4
+    )
+    stages = sorted({stage for answered in answers for stage in answered.timings})
+    return Judgement(
+        dataset=dataset.name,
+        system=system,
+        document=np.array([number for number, _, _ in pairs], np.int64),
+        answered=flags[:, 0],
+        correct=flags[:, 1],
+        known=flags[:, 2],
+        candidate=flags[:, 3],
+        candidates=np.array([len(answer.candidates) for _, _, answer in pairs], np.int64),
+        probability=np.array([answer.probability for _, _, answer in pairs], np.float64),
+        gold=np.array([len(document.linked) for document in dataset], np.float64),
+        rounds=np.array([answered.rounds for answered in answers], np.float64),
+        converged=np.array([answered.converged for answered in answers], np.bool_),
+        milliseconds=np.array([answered.milliseconds for answered in answers], np.float64),
+        entities=np.array([len({c for a in d.answers for c in a.candidates}) for d in answers], np.float64),
+        timings={s: 1e3 * float(np.mean([a.timings.get(s, 0.0) for a in answers])) for s in stages},
+    )
+
+
+def _checked(document: GoldDocument, answered: AnsweredDocument) -> AnsweredDocument:
+    """The answers, if there is one for every mention."""
+    given, wanted = len(answered.answers), len(document.linked)
+    if given != wanted:
+        raise InputError(f"{given} answers were given for {wanted} mentions", where=document.id)
+    return answered
+
+
+def _judged(mention: GoldMention, answer: Answer, resolve: Resolve) -> tuple[bool, bool, bool, bool]:
+    """Answered, correct, gold known, gold among the candidates."""
+    known = {resolve(title) for title in mention.golds} - {None}
+    golds = known | {title for title in mention.golds if resolve(title) is None}
+    answered = answer.entity is not None
+    correct = answer.entity is not None and (resolve(answer.entity) or answer.entity) in golds
+    among = any((resolve(title) or title) in golds for title in answer.candidates)
+    return answered, correct, bool(known), among or correct
+
+
+# Scores from counts: correct, answered, gold in the last axis; any number of axes before it.
+
+
+def _ratio(part: Floats, whole: Floats, empty: float = 0.0) -> Floats:
+    """part / whole, ``empty`` where there is no whole."""
+    out: Floats = np.full(np.shape(part), empty)
+    return np.divide(part, whole, out=out, where=whole > 0)
+
+
+def _f1(precision: Floats, recall: Floats) -> Floats:
+    return _ratio(2 * precision * recall, precision + recall)
+
+
+def micro_scores(counts: Floats) -> Floats:
+    """Precision, recall, F1 over all mentions; documents are summed (axis −2)."""
+    correct, answered, gold = np.moveaxis(counts.sum(axis=-2), -1, 0)
+    precision, recall = _ratio(correct, answered), _ratio(correct, gold)
+    return np.stack([precision, recall, _f1(precision, recall)], axis=-1)
+
+
+def document_scores(counts: Floats) -> Floats:
+    """Precision, recall, F1 of each document; all 1 where there is neither gold nor answer (GERBIL)."""
+    correct, answered, gold = np.moveaxis(counts, -1, 0)
+    precision, recall = _ratio(correct, answered), _ratio(correct, gold)
+    scores = np.stack([precision, recall, _f1(precision, recall)], axis=-1)
+    scores[(answered == 0) & (gold == 0)] = 1.0
+    return scores
+
+
+def macro_scores(counts: Floats, weights: Floats | None = None) -> Floats:
+    """Mean precision and recall of the documents with gold, and their harmonic mean (the authors' macro).
+
+    ``weights`` (samples, documents) says how often each document was drawn.
+    """
+    weight = (counts[:, 2] > 0) * (np.ones(len(counts)) if weights is None else weights)
+    mean = _ratio(weight @ document_scores(counts)[:, :2], weight.sum(axis=-1, keepdims=True) * np.ones(2))
+    precision, recall = mean[..., 0], mean[..., 1]
+    return np.stack([precision, recall, _f1(precision, recall)], axis=-1)
+
+
+def macro_gerbil_scores(counts: Floats, weights: Floats | None = None) -> Floats:
+    """Mean precision, recall and F1 of all documents (GERBIL's macro)."""
+    weight = np.ones(len(counts)) if weights is None else weights
+    return _ratio(weight @ document_scores(counts), weight.sum(axis=-1, keepdims=True) * np.ones(3))
+
+
+def _weighted_micro(counts: Floats, weights: Floats) -> Floats:
+    return micro_scores((weights @ counts)[:, None, :])
+
+
+MEASURES = ("micro", "macro", "macro_gerbil")
+
+
+def bootstrap(
+    judgement: Judgement, samples: int = 1000, level: float = 0.95, seed: int = 0
+) -> dict[str, tuple[float, float]]:
+    """Percentile intervals of each F1 when documents are drawn again with replacement."""
+    counts = judgement.counts
+    drawn: dict[str, list[Floats]] = {measure: [] for measure in MEASURES}
+    for weights in _resamples(len(counts), samples, seed):
+        drawn["micro"].append(_weighted_micro(counts, weights)[:, 2])
+        drawn["macro"].append(macro_scores(counts, weights)[:, 2])
+        drawn["macro_gerbil"].append(macro_gerbil_scores(counts, weights)[:, 2])
+    tails = [50 * (1 - level), 50 * (1 + level)]
+    return {m: _pair(np.percentile(np.concatenate(values), tails)) for m, values in drawn.items()}
+
+
+def _pair(values: Floats) -> tuple[float, float]:
+    return float(values[0]), float(values[1])
+
+
+def _resamples(documents: int, samples: int, seed: int) -> list[Floats]:
+    """How often each document is drawn, in blocks that stay small in memory."""
+    generator = np.random.default_rng(seed)
+    block = max(1, 2_000_000 // max(documents, 1))
+    sizes = [min(block, samples - done) for done in range(0, samples, block)]
+    share = np.full(documents, 1 / documents)
+    return [generator.multinomial(documents, share, size).astype(np.float64) for size in sizes]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems on one dataset: difference of micro F1 (first − second), its interval, and p.
+
+    The interval is a paired bootstrap over documents; ``p`` is two-sided approximate randomisation:
+    how often the difference is at least as large when each document's answers change sides by a coin.
+    """
+
+    dataset: str
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def paired_test(first: Judgement, second: Judgement, samples: int = 10_000, seed: int = 0) -> Comparison:
+    """Whether two systems differ on the same documents."""
+    if not np.array_equal(first.gold, second.gold):
+        raise InputError("only answers to the same documents can be compared")
+    one, other = first.counts, second.counts
+    observed = float(micro_scores(one)[2] - micro_scores(other)[2])
+    generator = np.random.default_rng(seed)
+    extreme = 0
+    differences = []
+    for weights in _resamples(len(one), samples, seed):
+        differences.append(_weighted_micro(one, weights)[:, 2] - _weighted_micro(other, weights)[:, 2])
+        swap = generator.random(weights.shape) < 0.5
+        left = swap @ other + ~swap @ one
+        shuffled = (
+            micro_scores(left[:, None, :])[:, 2]
+            - micro_scores((one.sum(0) + other.sum(0) - left)[:, None])[:, 2]
+        )
+        # A hair of tolerance: equal sums in another order are equal.
+        extreme += int((np.abs(shuffled) >= abs(observed) - 1e-12).sum())
+    low, high = _pair(np.percentile(np.concatenate(differences), [2.5, 97.5]))
+    p = (extreme + 1) / (samples + 1)
+    return Comparison(first.dataset, first.system, second.system, observed, low, high, p)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the results: a system on a dataset."""
+
+    dataset: str
+    system: str
+    documents: int
+    mentions: int
+    micro: Scores
+    macro: Scores
+    macro_gerbil: Scores
+    gold_in_kb: float
+    gold_in_candidates: float
+    accuracy_given_candidate: float
+    ms_per_document: float
+    rounds: float
+    converged: float
+    mentions_per_document: float
+    entities_per_document: float
+    answered: int
+    correct: int
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    ms_by_stage: dict[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def evaluate_system(
+    dataset: Dataset,
+    answers: Sequence[AnsweredDocument],
+    resolve: Resolve = str,
+    system: str = "pboh",
+    samples: int = 1000,
+) -> Row:
+    """Judge the answers of one system and sum them up."""
+    return summarise_judgement(judge(dataset, answers, resolve, system), samples)
+
+
+def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
+    """The results line of a judgement; ``samples`` bootstrap draws for its intervals (0 for none)."""
+    counts = judgement.counts
+    mentions = len(judgement.document)
+    reached = int(judgement.candidate.sum())
+    ran = judgement.rounds > 0
+    return Row(
+        dataset=judgement.dataset,
+        system=judgement.system,
+        documents=len(counts),
+        mentions=mentions,
+        micro=Scores(*micro_scores(counts).tolist()),
+        macro=Scores(*macro_scores(counts).tolist()),
+        macro_gerbil=Scores(*macro_gerbil_scores(counts).tolist()),
+        gold_in_kb=_share(judgement.known),
+        gold_in_candidates=_share(judgement.candidate),
+        accuracy_given_candidate=float(judgement.correct.sum()) / reached if reached else 0.0,
+        ms_per_document=float(judgement.milliseconds.mean()),
+        rounds=float(judgement.rounds[ran].mean()) if ran.any() else 0.0,
+        converged=_share(judgement.converged),
+        mentions_per_document=mentions / len(counts),
+        entities_per_document=float(judgement.entities.mean()),
+        answered=int(judgement.answered.sum()),
+        correct=int(judgement.correct.sum()),
+        intervals=bootstrap(judgement, samples) if samples and mentions else {},
+        ms_by_stage=judgement.timings,
+    )
+
+
+def _share(flags: NDArray[np.bool_]) -> float:
+    return float(flags.mean()) if len(flags) else 0.0
