@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from pboh.counts.engine import DuckDB, Engine
 from pboh.counts.inputs import RELATIONS, Input, check_inputs, open_input, relation_files, relation_sql
 from pboh.counts.options import CountOptions
 from pboh.counts.plan import Step, fill, plan
-from pboh.errors import InputError
+from pboh.errors import CountsError, InputError
 from pboh.progress import Report, silent
 
 STATE = "steps/steps.json"
@@ -39,7 +40,7 @@ def count(
     """
     options = options or CountOptions()
     own_engine = engine is None
-    engine = engine or DuckDB(Path(out, "steps", "spill"), memory, threads)
+    engine = engine or DuckDB(Path(out), memory, threads)
     try:
         return Counting(engine, [str(path) for path in inputs], str(out), options, report).run()
     finally:
@@ -132,17 +133,18 @@ class Counting:
     def _do(self, step: Step, number: int, total: int) -> None:
         """Make one table, then note that it is finished."""
         started = time.monotonic()
-        for name in step.reads:
-            self._see(name)
         if self.state.pop(step.name, None):
             self._save()
         folder = self._at(step.folder)
-        if step.parts:
-            self._do_parts(step, step.parts(self.engine), folder, number, total)
-        elif step.run:
-            step.run(self.engine, folder)
-        else:
-            self.engine.write(step.sql, folder)
+        with self._naming(step):
+            for name in step.reads:
+                self._see(name)
+            if step.parts:
+                self._do_parts(step, step.parts(self.engine), folder, number, total)
+            elif step.run:
+                step.run(self.engine, folder)
+            else:
+                self.engine.write(step.sql, folder)
         self.views.discard(step.name)
         done: dict[str, Any] = {"fingerprint": self.wanted[step.name]}
         if step.note:
@@ -151,6 +153,23 @@ class Counting:
         self.state.pop(f"{step.name}/parts", None)
         self.state[step.name] = done | {"seconds": round(time.monotonic() - started, 3)}
         self._save()
+
+    @contextmanager
+    def _naming(self, step: Step) -> Iterator[None]:
+        """Say in an error which table was being made, and from which folders."""
+        try:
+            yield
+        except CountsError as error:
+            sources = {
+                f"{one.folder}/{source.folder}"
+                for one in self.inputs
+                for name in step.reads
+                if name in RELATIONS and (source := one.source(name))
+            }
+            made_from = f" from {', '.join(sorted(sources))}" if sources else ""
+            raise CountsError(
+                f"{error.what}, while making {step.name}{made_from}", todo=error.todo
+            ) from error
 
     def _do_parts(
         self, step: Step, parts: list[dict[str, int]], folder: str, number: int, total: int
@@ -173,7 +192,7 @@ class Counting:
 
     def _drop_sums(self) -> None:
         for step in self.steps.values():
-            if step.folder.startswith(("sums/", "steps/")):
+            if not step.final:
                 self.engine.delete(self._at(step.folder))
         self.engine.delete(self._at("sums"))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import fcntl
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -76,21 +77,23 @@ class Engine(Protocol):
 class DuckDB:
     """The default engine: one process, local folders, never more than ``memory`` bytes."""
 
-    def __init__(self, spill: Path, memory: int = 4 << 30, threads: int | None = None) -> None:
+    def __init__(self, out: Path, memory: int = 4 << 30, threads: int | None = None) -> None:
         if memory < LEAST_MEMORY:
             raise InputError(
                 f"{memory >> 20} MB of memory are too few to count with", todo="Give at least --memory 512MB"
             )
         self.memory = memory - RESERVE
-        self._spill = spill
+        self._out, self._spill = out, out / "steps" / "spill"
         cores = threads or len(os.sched_getaffinity(0))
-        with disk_errors(spill):
-            spill.mkdir(parents=True, exist_ok=True)
+        self._lock = _claim(out)
+        shutil.rmtree(self._spill, ignore_errors=True)
+        for left_over in [*out.rglob(".*.tmp")]:
+            self.delete(str(left_over))
         self._database = duckdb.connect(
             config={
                 "memory_limit": f"{self.memory >> 20}MiB",
                 "threads": max(1, min(cores, self.memory // BYTES_PER_THREAD)),
-                "temp_directory": str(spill),
+                "temp_directory": str(self._spill),
                 "preserve_insertion_order": False,  # every table says its order itself
                 "autoinstall_known_extensions": False,
             }
@@ -171,9 +174,14 @@ class DuckDB:
         self._write_batches(function(_line_batches(Path(path))), schema, folder)
 
     def close(self) -> None:
-        """Close the database and remove what it spilled."""
+        """Close the database, remove what it spilled, and the folder if nothing was written into it."""
         self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
+        (self._out / "steps" / "lock").unlink(missing_ok=True)
+        self._lock.close()
+        with suppress(OSError):
+            (self._out / "steps").rmdir()
+            self._out.rmdir()
 
     def _write_batches(self, batches: Batches, schema: pa.Schema, folder: str) -> None:
         with self._folder(folder) as aside:
@@ -198,16 +206,33 @@ class DuckDB:
             text = str(error).splitlines()[0]
             if re.search(r"no space left|file too large|disk quota|max_temp_directory", str(error), re.I):
                 todo = "Free some space and run the same command again: what is finished is kept"
-                raise OutputError(
-                    "no space is left on the disk", where=self._spill.parent, todo=todo
-                ) from error
+                raise OutputError("no space is left on the disk", where=self._out, todo=todo) from error
             if isinstance(error, duckdb.OutOfMemoryException):
                 raise CountsError(f"the memory limit is too small ({text})", todo="Raise --memory") from error
             raise CountsError(f"counting failed: {text}") from error
 
 
+def _claim(out: Path) -> IO[bytes]:
+    """Take the output folder for this process: it must be new or ours, with nobody else at work there."""
+    if out.is_dir() and any(out.iterdir()) and not (out / "steps").is_dir():
+        todo = "Choose an empty folder or a new one"
+        raise OutputError("this folder holds something else", where=out, todo=todo)
+    try:
+        with disk_errors(out):
+            (out / "steps").mkdir(parents=True, exist_ok=True)
+            lock = (out / "steps" / "lock").open("wb")
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (NotADirectoryError, FileExistsError):
+        raise OutputError("a file is in the way of this folder", where=out) from None
+    except BlockingIOError:
+        raise OutputError("another pboh count is writing here", where=out, todo="Wait for it") from None
+    return lock
+
+
 def _parquet_files(folder: str) -> list[Path]:
-    return sorted(file for file in Path(folder).rglob("*.parquet") if not file.name.startswith("."))
+    """Data files below a folder in order, without what an interrupted run left behind."""
+    found = Path(folder).rglob("*.parquet")
+    return sorted(f for f in found if not any(p.startswith(".") for p in f.relative_to(folder).parts))
 
 
 def _quoted(path: Path) -> str:

@@ -63,12 +63,13 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
     def table(name: str, folder: str, **parameters: object) -> Step:
         return Step(name, folder, statistic(name, **parameters), final=not folder.startswith("steps/"))
 
+    floor = {"min_crosswikis_count": options.min_crosswikis_count}
     switches = {f"{source}": int(weight > 0) for source, weight in options.weights.items()}
     steps = [
         crosswikis_step(engine, options, language),
         table("crosswikis", "sums/crosswikis"),
         table("resolution", "steps/resolution"),
-        table("titles", "steps/titles", crosswikis_entities=int(options.crosswikis_entities)),
+        table("titles", "steps/titles", crosswikis_entities=int(options.crosswikis_entities), **floor),
         table("entity_ids", "steps/entity_ids"),
         table("words", "words"),
         table("word_ids", "steps/word_ids"),
@@ -76,9 +77,7 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("pages", "sums/pages"),
         table("anchors", "sums/anchors"),
         table("disambiguations", "sums/disambiguations"),
-        table(
-            "crosswikis_names", "steps/crosswikis_names", min_crosswikis_count=options.min_crosswikis_count
-        ),
+        table("crosswikis_names", "steps/crosswikis_names", **floor),
         table("names", "names", top=options.top, min_name_count=options.min_name_count, **switches),
         table("incidences", "incidences"),
         table("document_sizes", "steps/document_sizes"),
