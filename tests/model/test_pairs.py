@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pboh.model.pairs import cooccurrences
+from pboh.model.pairs import cooccurrences, head_table
 
 
 def twin(entities, lists):
@@ -16,8 +16,9 @@ def twin(entities, lists):
     }
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_equals_set_intersection(seed):
+@pytest.mark.parametrize("long", [100, 20, 0])  # no heads, some, all
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_set_intersection(seed, long):
     rng = np.random.default_rng(seed)
     documents = 50
     lists = [sorted(rng.choice(documents, rng.integers(0, 30), replace=False).tolist()) for _ in range(40)]
@@ -25,7 +26,8 @@ def test_equals_set_intersection(seed):
     flat = np.asarray([d for x in lists for d in x], np.uint32)
     entities = np.sort(rng.choice(40, 25, replace=False)).astype(np.int32)
     slot = np.zeros(documents, np.int32)
-    start, other, count = cooccurrences(entities, offsets, flat, slot)
+    heads, pairs = head_table(offsets, flat, long)
+    start, other, count = cooccurrences(entities, offsets, flat, heads, pairs, slot)
     got = {(i, int(other[k])): int(count[k]) for i in range(25) for k in range(start[i], start[i + 1])}
     assert got == twin(entities.tolist(), lists)
     assert not slot.any()  # scratch memory is left as found
@@ -33,9 +35,9 @@ def test_equals_set_intersection(seed):
 
 
 def test_no_entities_no_pairs():
-    nothing = np.zeros(1, np.int64)
-    start, other, _ = cooccurrences(
-        np.empty(0, np.int32), nothing, np.empty(0, np.uint32), np.zeros(3, np.int32)
-    )
+    offsets, documents = np.zeros(1, np.int64), np.empty(0, np.uint32)
+    heads, pairs = head_table(offsets, documents)
+    nobody = np.empty(0, np.int32)
+    start, other, _ = cooccurrences(nobody, offsets, documents, heads, pairs, np.zeros(3, np.int32))
     assert start.tolist() == [0]
     assert other.size == 0

@@ -206,7 +206,12 @@ class Potentials:
             )
             return Pairs(label, none, 0.0)
         start, other, count = cooccurrences(
-            unique, model["posting_offsets"], model["posting_document"], self._slot
+            unique,
+            model["posting_offsets"],
+            model["posting_document"],
+            model["head_entity"],
+            model["head_pairs"],
+            self._slot,
         )
         couplings = pair_couplings(
             start, other, count, model["entity_marginal"][unique], float(model.info["totals"]["pairs"]),

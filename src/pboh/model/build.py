@@ -18,6 +18,7 @@ from pboh.files import read_json
 from pboh.model.fuzzy import build_index
 from pboh.model.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
 from pboh.model.names import Layer, NameCollector, fold, squeeze
+from pboh.model.pairs import head_table
 from pboh.model.store import ModelWriter
 from pboh.model.words import background_probability
 from pboh.progress import Report, silent
@@ -111,6 +112,9 @@ def _postings(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None
     entity, document = _columns(counts, "incidences", "entity", "document")
     writer.add("posting_offsets", _offsets(entity, len(shared["titles"])))
     writer.add("posting_document", document.astype(np.uint32))
+    heads, pairs = head_table(_offsets(entity, len(shared["titles"])), document)
+    writer.add("head_entity", heads)
+    writer.add("head_pairs", pairs)
     shared["totals"]["documents"] = int(document.max(initial=-1)) + 1
 
 

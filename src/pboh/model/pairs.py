@@ -3,6 +3,10 @@
 There is no pair table: the model keeps, for every entity, the ascending list of documents that link it
 (3.7 million incidences where a table would hold 264 million pairs). For one document the lists of its
 candidates are scattered over the documents they share, a small sparse A·Aᵀ, exact.
+
+Entities with very long lists (*heads*, such as countries in a full Wikipedia) are not scattered: their
+lists are only read, in ascending order, against the documents of the others, and the counts among the
+heads themselves are computed once, when the model is built.
 """
 
 from __future__ import annotations
@@ -12,20 +16,23 @@ from numba import njit
 
 from pboh.model.hashing import Array
 
+LONG = 8192  # documents that make an entity a head
+MOST_HEADS = 2048  # their table has this many rows at most: 16 MB
+
 
 @njit(cache=True, nogil=True)
-def by_document(entities: Array, offsets: Array, documents: Array, slot: Array):  # type: ignore[no-untyped-def]
-    """Turn the candidates' document lists around: which candidates stand in each shared document.
+def by_document(entities, offsets, documents, slot):  # type: ignore[no-untyped-def]
+    """Turn the candidates' document lists around: which candidates stand in each document.
 
-    ``slot`` (one zero per document of the corpus) is scratch memory, left as found. Returns ``start`` and
-    ``members`` (CSR over the documents touched) and ``row``, the touched document of every incidence.
+    ``slot`` (one zero per document of the corpus) then holds 1 + the row of every document touched; the
+    caller clears it. Returns ``start`` and ``members`` (CSR over the documents touched) and ``row``, the
+    touched document of every incidence.
     """
     total = 0
     for i in range(entities.size):
         total += offsets[entities[i] + 1] - offsets[entities[i]]
     row = np.empty(total, np.int32)
-    touched = 0
-    at = 0
+    touched, at = 0, 0
     for i in range(entities.size):
         for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
             d = documents[k]
@@ -34,9 +41,6 @@ def by_document(entities: Array, offsets: Array, documents: Array, slot: Array):
                 slot[d] = touched
             row[at] = slot[d] - 1
             at += 1
-    for i in range(entities.size):
-        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            slot[documents[k]] = 0
     start = np.zeros(touched + 1, np.int32)
     for k in range(total):
         start[row[k] + 1] += 1
@@ -54,36 +58,72 @@ def by_document(entities: Array, offsets: Array, documents: Array, slot: Array):
 
 
 @njit(cache=True, nogil=True)
-def cooccurrences(entities: Array, offsets: Array, documents: Array, slot: Array):  # type: ignore[no-untyped-def]
+def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # type: ignore[no-untyped-def]
     """N(e,e′) > 0 of all pairs of ``entities`` as a symmetric sparse matrix (start, other, count).
 
-    Memory follows the incidences and the pairs that were seen, never (number of candidates)².
-    The diagonal is left out: e = e′ has a rule of its own.
+    ``heads`` are the ascending head entities and ``head_pairs`` their counts. ``slot`` is scratch memory, one
+    zero per document, left as found. Memory follows the incidences and the pairs that were seen, never
+    (number of candidates)². The diagonal is left out: e = e′ has a rule of its own.
     """
-    begin, members, row = by_document(entities, offsets, documents, slot)
+    u = entities.size
+    rank = np.full(u, -1, np.int64)
+    for i in range(u):
+        at = np.searchsorted(heads, entities[i])
+        if at < heads.size and heads[at] == entities[i]:
+            rank[i] = at
+    light, heavy = np.flatnonzero(rank < 0), np.flatnonzero(rank >= 0)
+    begin, members, row = by_document(entities[light], offsets, documents, slot)
+    beside = np.zeros((heavy.size, u), np.int32)
+    for h in range(heavy.size):
+        e = entities[heavy[h]]
+        for k in range(offsets[e], offsets[e + 1]):
+            d = slot[documents[k]]
+            if d > 0:
+                for m in range(begin[d - 1], begin[d]):
+                    beside[h, light[members[m]]] += 1
+        for g in range(heavy.size):
+            if g != h:
+                beside[h, heavy[g]] = head_pairs[rank[heavy[h]], rank[heavy[g]]]
+    for i in light:
+        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
+            slot[documents[k]] = 0
+    return _rows(entities, offsets, light, heavy, begin, members, row, beside)
+
+
+@njit(cache=True, nogil=True)
+def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type: ignore[no-untyped-def]
+    """Collect the rows of the sparse matrix, columns ascending."""
     u = entities.size
     start = np.zeros(u + 1, np.int64)
     tally = np.zeros(u, np.int32)
     seen = np.empty(u, np.int32)
-    room = max(1024, 16 * u)
-    other = np.empty(room, np.int32)
-    count = np.empty(room, np.int32)
-    used, at = 0, 0
+    other, count = np.empty(max(1024, 16 * u), np.int32), np.empty(max(1024, 16 * u), np.int32)
+    used, at, h = 0, 0, 0
     for i in range(u):
         found = 0
-        for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            for k in range(begin[row[at]], begin[row[at] + 1]):
-                j = members[k]
-                if tally[j] == 0:
+        if h < heavy.size and heavy[h] == i:
+            for j in range(u):
+                if beside[h, j] > 0:
+                    tally[j] = beside[h, j]
                     seen[found] = j
                     found += 1
-                tally[j] += 1
-            at += 1
-        if used + found > room:
-            room = 2 * room + found
-            grown_other, grown_count = np.empty(room, np.int32), np.empty(room, np.int32)
-            grown_other[:used], grown_count[:used] = other[:used], count[:used]
-            other, count = grown_other, grown_count
+            h += 1
+        else:
+            for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
+                for k in range(begin[row[at]], begin[row[at] + 1]):
+                    j = light[members[k]]
+                    if tally[j] == 0:
+                        seen[found] = j
+                        found += 1
+                    tally[j] += 1
+                at += 1
+            for g in range(heavy.size):
+                if beside[g, i] > 0:
+                    tally[heavy[g]] = beside[g, i]
+                    seen[found] = heavy[g]
+                    found += 1
+        if used + found > other.size:
+            other, count = _grown(other, used, found), _grown(count, used, found)
         for j in np.sort(seen[:found]):
             if j != i:
                 other[used], count[used] = j, tally[j]
@@ -91,3 +131,38 @@ def cooccurrences(entities: Array, offsets: Array, documents: Array, slot: Array
             tally[j] = 0
         start[i + 1] = used
     return start, other[:used], count[:used]
+
+
+@njit(cache=True, nogil=True)
+def _grown(array, used, more):  # type: ignore[no-untyped-def]
+    larger = np.empty(2 * array.size + more, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def head_table(
+    offsets: Array, documents: Array, long: int = LONG, most: int = MOST_HEADS
+) -> tuple[Array, Array]:
+    """The entities with more than ``long`` documents (the longest ``most`` lists), and N among them."""
+    lengths = np.diff(offsets)
+    longest = np.argsort(-lengths, kind="stable")[:most]
+    heads = np.sort(longest[lengths[longest] > long])
+    size = int(documents.max(initial=0)) + 1
+    return heads.astype(np.int32), _head_pairs(heads, offsets, documents, np.zeros(size, np.bool_))
+
+
+@njit(cache=True, nogil=True)
+def _head_pairs(heads, offsets, documents, mark):  # type: ignore[no-untyped-def]
+    """|documents(h) ∩ documents(g)| of all heads: mark one list, read the others."""
+    table = np.zeros((heads.size, heads.size), np.int32)
+    for h in range(heads.size):
+        for k in range(offsets[heads[h]], offsets[heads[h] + 1]):
+            mark[documents[k]] = True
+        for g in range(h):
+            shared = 0
+            for k in range(offsets[heads[g]], offsets[heads[g] + 1]):
+                shared += mark[documents[k]]
+            table[h, g] = table[g, h] = shared
+        for k in range(offsets[heads[h]], offsets[heads[h] + 1]):
+            mark[documents[k]] = False
+    return table

@@ -30,6 +30,8 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "entity_marginal": ("<i8", 1),  # c_e = Σ_e′ N(e,e′)
     "posting_offsets": ("<i8", 1),  # documents that link an entity, ascending
     "posting_document": ("<u4", 1),
+    "head_entity": ("<i4", 1),  # entities with very long lists, and N(e,e′) among them
+    "head_pairs": ("<i4", 2),
     "word_hash": ("<u8", 1),  # vocabulary, by hash
     "word_buckets": ("<u4", 1),
     "word_id": ("<i4", 1),
@@ -158,9 +160,9 @@ def empty_model() -> Model:
     sizes |= {name: 3 for name in ARRAYS if name.endswith("_buckets")}
     sizes |= {name: 1 for name in ARRAYS if name.endswith("_offsets")}
     arrays = {
-        name: np.zeros((sizes[name],) if dimensions == 1 else (2, sizes[name]), dtype)
-        for name, (dtype, dimensions) in ARRAYS.items()
+        name: np.zeros((sizes[name],) * dimensions, dtype) for name, (dtype, dimensions) in ARRAYS.items()
     }
+    arrays["context_mass"] = arrays["context_types"] = np.zeros((2, 0), np.float32)
     totals = {"documents": 0, "pairs": 0, "distinct_pairs": 0}
     return Model(Path(), {"language": "en", "totals": totals}, arrays)
 
