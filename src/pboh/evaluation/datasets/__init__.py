@@ -55,7 +55,7 @@ def read_dataset(spec: str | Path) -> Dataset:
             dataset = _sliced(dataset, part)
     if not dataset.documents:
         raise InputError("the dataset has no documents", where=path)
-    return replace(dataset, source=str(spec))
+    return replace(dataset, source=str(spec), format=form)
 
 
 def _parsed(spec: str) -> tuple[str | None, Path, str | None]:

@@ -84,6 +84,7 @@ class Dataset:
     problems: tuple[Problem, ...] = ()
     policy: tuple[str, ...] = DATASET_POLICY
     source: str = ""
+    format: str = ""
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -1,0 +1,111 @@
+"""Where the answers are good and where not: accuracy by ambiguity, popularity and length, and calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pboh.evaluation.metrics import Judgement
+
+CANDIDATE_EDGES = (0, 1, 2, 3, 5, 10)
+POPULARITY_EDGES = (0, 1, 2, 5, 10, 100, 1000)
+LENGTH_EDGES = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A group of mentions: its label, how many there are, the share answered right, and a 95 % interval."""
+
+    label: str
+    count: int
+    accuracy: float
+    low: float
+    high: float
+
+
+def _bin(label: str, correct: NDArray[np.bool_]) -> Bin:
+    low, high = wilson(int(correct.sum()), len(correct))
+    return Bin(label, len(correct), float(correct.mean()) if len(correct) else 0.0, low, high)
+
+
+def wilson(successes: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval of a share, which stays inside 0 and 1 for few mentions."""
+    if not total:
+        return 0.0, 1.0
+    share, spread = successes / total, z * z / total
+    centre = (share + spread / 2) / (1 + spread)
+    half = z * np.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    return float(max(0.0, centre - half)), float(min(1.0, centre + half))
+
+
+def by_value(values: NDArray[np.int64], correct: NDArray[np.bool_], edges: Sequence[int]) -> list[Bin]:
+    """Accuracy of the mentions between one edge and the next; empty groups are left out."""
+    group = np.searchsorted(edges, values, side="right") - 1
+    labels = [_label(low, high) for low, high in zip(edges, (*edges[1:], None), strict=True)]
+    return [_bin(label, correct[group == g]) for g, label in enumerate(labels) if (group == g).any()]
+
+
+def _label(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,}+"
+    return str(low) if high == low + 1 else f"{low:,}–{high - 1:,}"
+
+
+def by_ambiguity(judgements: Sequence[Judgement]) -> list[Bin]:
+    """Accuracy by the number of candidates."""
+    return by_value(_joined(judgements, "candidates"), _joined(judgements, "correct"), CANDIDATE_EDGES)
+
+
+def by_length(judgements: Sequence[Judgement]) -> list[Bin]:
+    """Accuracy by n, the number of mentions in the document."""
+    lengths = [judgement.gold[judgement.document].astype(np.int64) for judgement in judgements]
+    return by_value(np.concatenate(lengths), _joined(judgements, "correct"), LENGTH_EDGES)
+
+
+def by_popularity(judgements: Sequence[Judgement], popularity: Sequence[NDArray[np.int64]]) -> list[Bin]:
+    """Accuracy by how often the gold is linked in the model's corpus."""
+    return by_value(np.concatenate(list(popularity)), _joined(judgements, "correct"), POPULARITY_EDGES)
+
+
+def _joined(judgements: Sequence[Judgement], name: str) -> NDArray[Any]:
+    return np.concatenate([getattr(judgement, name) for judgement in judgements])
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How probable the answers were said to be and how many were right, in ten equal steps.
+
+    ``error`` is the expected calibration error: the mean distance of the two, weighted by mentions.
+    """
+
+    points: tuple[tuple[float, float, int], ...]  # mean probability, accuracy, mentions
+    error: float
+
+
+def calibration(judgements: Sequence[Judgement], steps: int = 10) -> Calibration:
+    """Reliability of the probabilities of the answers that were given."""
+    answered = _joined(judgements, "answered").astype(bool)
+    probability = _joined(judgements, "probability")[answered]
+    correct = _joined(judgements, "correct")[answered]
+    group = np.minimum((probability * steps).astype(np.int64), steps - 1)
+    points = []
+    for g in range(steps):
+        inside = group == g
+        if inside.any():
+            points.append(
+                (float(probability[inside].mean()), float(correct[inside].mean()), int(inside.sum()))
+            )
+    total = max(1, len(probability))
+    return Calibration(tuple(points), sum(abs(p - share) * n for p, share, n in points) / total)
+
+
+def rounds_histogram(judgements: Sequence[Judgement]) -> dict[int, int]:
+    """How many documents took how many rounds, from 1 to the most; without those that needed none."""
+    rounds = np.concatenate([judgement.rounds for judgement in judgements]).astype(np.int64)
+    most = int(rounds.max(initial=0))
+    counts = np.bincount(rounds, minlength=most + 1)
+    return {number: int(counts[number]) for number in range(1, most + 1)}

@@ -1,0 +1,277 @@
+"""The report: one self-contained HTML file with tables beside the paper's, plots and an error browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pboh
+from pboh.evaluation import breakdowns, published, svg, tables
+from pboh.evaluation.metrics import POLICY
+from pboh.evaluation.mistakes import KINDS, WrongMention
+from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
+from pboh.evaluation.tables import Table, system_name
+from pboh.files import written_aside
+
+_ASSETS = files("pboh.evaluation") / "report_assets"
+
+
+def write_report(path: Path, evaluation: Evaluation, other: Evaluation | None = None) -> None:
+    """Write the report, whole or not at all; ``other`` is a second model to compare with."""
+    page = render_report(evaluation, other)
+    with written_aside(path) as aside:
+        aside.write_text(page, encoding="utf-8")
+
+
+def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> str:
+    """The HTML of the report."""
+    sections = [
+        ("results", "Results", _results(evaluation)),
+        ("paper", "Beside the paper", _tables(tables.paper_tables(evaluation)) or _no_paper(evaluation)),
+        ("systems", "Components", _systems(evaluation)),
+        *([("models", "Two models", _models(evaluation, other))] if other else []),
+        ("inference", "Inference", _inference(evaluation)),
+        ("where", "Where it is right", _plots(evaluation)),
+        ("errors", "Errors", _asset("errors.html")),
+        ("policy", "Policy and data", _policy(evaluation)),
+    ]
+    sections = [section for section in sections if section[2]]
+    body = "".join(
+        f'<section id="{key}"><h2>{escape(title)}</h2>{content}</section>' for key, title, content in sections
+    )
+    links = "".join(f'<a href="#{key}">{escape(title)}</a>' for key, title, _ in sections)
+    return Template(_asset("report.html")).substitute(
+        title=escape(f"Entity linking: {evaluation.model}"),
+        heading=escape(evaluation.model),
+        about=_about(evaluation),
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+        navigation=links,
+        cards=_cards(evaluation),
+        sections=body,
+        data=_embedded(_error_data(evaluation)),
+    )
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _embedded(value: Any) -> str:
+    """JSON that can stand inside a script element: no character of it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _about(evaluation: Evaluation) -> str:
+    """What was evaluated, in a line."""
+    totals = evaluation.info.get("totals", {})
+    facts = [f"{totals[name]:,} {name}" for name in ("entities", "names", "documents") if name in totals]
+    corpus = [
+        str(evaluation.info[name]) for name in ("wiki", "language", "date") if evaluation.info.get(name)
+    ]
+    mode = "the paper's settings" if evaluation.info.get("paper") else "default settings"
+    parts = [f"pboh {pboh.__version__}", " ".join(corpus), ", ".join(facts), mode]
+    return escape(" · ".join(part for part in parts if part))
+
+
+def _cards(evaluation: Evaluation) -> str:
+    """The main system's averages over the datasets, large."""
+    rows = [run.row for run in evaluation.main_runs()]
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(values) / len(values)
+
+    figures = [
+        (tables.percent(mean([row.micro.f1 for row in rows])), "micro F1, average"),
+        (tables.percent(mean([row.micro.recall for row in rows])), "micro recall, average"),
+        (tables.percent(mean([row.gold_in_candidates for row in rows])), "gold among candidates"),
+        (
+            tables.percent(mean([row.accuracy_given_candidate for row in rows])),
+            "right when it was a candidate",
+        ),
+        (f"{mean([row.ms_per_document for row in rows]):.1f} ms", "a document, end to end"),
+        (f"{sum(row.mentions for row in rows):,}", f"mentions in {len(rows)} datasets"),
+    ]
+    return "".join(
+        f'<div class="card"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
+        for value, name in figures
+    )
+
+
+def html_table(table: Table) -> str:
+    """A table; numbers to the right, ours tinted, the best in bold."""
+    left = {at for at, name in enumerate(table.header) if at == 0 or name in {"System", "Source", "Format"}}
+    left |= {at for at, name in enumerate(table.header) if name in {"First", "Second"}}
+    head = "".join(
+        f"<th{'' if at in left else ' class=n'}>{escape(n)}</th>" for at, n in enumerate(table.header)
+    )
+    rows = []
+    previous = ""
+    for number, cells in enumerate(table.rows):
+        kinds = " ".join(k for k, on in (("ours", number in table.ours), ("new", cells[0] != previous)) if on)
+        previous = cells[0]
+        body = "".join(
+            f"<td{'' if at in left else ' class=n'}>"
+            + (f"<b>{escape(cell)}</b>" if (number, at) in table.strong else escape(cell))
+            + "</td>"
+            for at, cell in enumerate(cells)
+        )
+        rows.append(f'<tr class="{kinds}">{body}</tr>')
+    note = f"<figcaption>{escape(table.note)}</figcaption>" if table.note else ""
+    return (
+        f'<figure class="table"><h3>{escape(table.title)}</h3><div class="scroll"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>{note}</figure>"
+    )
+
+
+def _tables(shown: Sequence[Table]) -> str:
+    return "".join(map(html_table, shown))
+
+
+def _figure(title: str, picture: str, note: str = "") -> str:
+    caption = f"<figcaption>{escape(note)}</figcaption>" if note else ""
+    return f'<figure class="chart"><h3>{escape(title)}</h3>{picture}{caption}</figure>'
+
+
+def _results(evaluation: Evaluation) -> str:
+    """The chart of all systems on all datasets and the full table."""
+    names = [dataset.name for dataset in evaluation.datasets]
+    series = []
+    for system in evaluation.systems:
+        rows = [run.row if (run := evaluation.run(name, system)) else None for name in names]
+        values = [row.micro.f1 if row else None for row in rows]
+        series.append(
+            svg.Series(
+                system_name(system), values, [row.intervals.get("micro") if row else None for row in rows]
+            )
+        )
+    marks = [_published_f1(dataset) for dataset in evaluation.datasets]
+    chart = svg.grouped_bars(names, series, marks, "Micro F1 by dataset and system", "PBoH in the paper")
+    keys = [f'<span><i class="s{at}"></i>{escape(one.name)}</span>' for at, one in enumerate(series)]
+    if any(mark is not None for mark in marks):
+        keys.append('<span><i class="diamond"></i>PBoH in the paper</span>')
+    legend = f'<div class="legend">{"".join(keys)}</div>'
+    figure = _figure(
+        "Micro F1 by dataset and system", legend + chart, "Whiskers: 95 % bootstrap over documents."
+    )
+    return figure + html_table(tables.results_table(evaluation))
+
+
+def _published_f1(dataset: Any) -> float | None:
+    name = tables.paper_name_of(dataset)
+    for table in (published.GERBIL, published.CLEANED):
+        if name in table["PBoH"]:
+            return table["PBoH"][name][0] / 100
+    return None
+
+
+def _no_paper(evaluation: Evaluation) -> str:
+    names = ", ".join(dataset.name for dataset in evaluation.datasets)
+    return f"<p>The paper has no table with {escape(names)}.</p>"
+
+
+def _systems(evaluation: Evaluation) -> str:
+    """Gains of the components and tests between them; nothing when only one system ran."""
+    if len(evaluation.systems) < 2:
+        return ""
+    tests = tables.comparison_table(
+        f"{system_name(evaluation.main)} against the others", compare_systems(evaluation)
+    )
+    return _tables([tables.ablation_table(evaluation), tests])
+
+
+def _models(evaluation: Evaluation, other: Evaluation) -> str:
+    tests = tables.comparison_table("Paired tests", compare_models(evaluation, other))
+    return _tables([tables.side_by_side_table(evaluation, other), tests])
+
+
+def _inference(evaluation: Evaluation) -> str:
+    judgements = [run.judgement for run in evaluation.main_runs()]
+    rounds = svg.histogram(
+        breakdowns.rounds_histogram(judgements), "rounds until convergence", "Rounds to convergence"
+    )
+    shown = [tables.propagation_table(evaluation), tables.graph_table(evaluation)]
+    stages = _stages(evaluation)
+    return _tables(shown) + f'<div class="pair">{_figure("Rounds to convergence", rounds)}{stages}</div>'
+
+
+def _stages(evaluation: Evaluation) -> str:
+    """Mean milliseconds a document by stage."""
+    names = sorted({stage for run in evaluation.main_runs() for stage in run.row.ms_by_stage})
+    if not names:
+        return ""
+    table = Table("Milliseconds a document by stage", ["Dataset", *names, "end to end"])
+    for run in evaluation.main_runs():
+        stages = (f"{run.row.ms_by_stage.get(name, 0.0):.2f}" for name in names)
+        table.add([run.row.dataset, *stages, f"{run.row.ms_per_document:.2f}"])
+    return html_table(table)
+
+
+def _plots(evaluation: Evaluation) -> str:
+    """Where the main system is right, all datasets together."""
+    runs = evaluation.main_runs()
+    judgements = [run.judgement for run in runs]
+    popularity = [evaluation.popularity[run.row.dataset] for run in runs]
+    if not sum(len(judgement.document) for judgement in judgements):
+        return ""
+    ambiguity = svg.bin_bars(breakdowns.by_ambiguity(judgements), "candidates of the mention", "By ambiguity")
+    popular = svg.bin_bars(
+        breakdowns.by_popularity(judgements, popularity),
+        "links to the right entity in the corpus",
+        "By popularity",
+    )
+    lengths = svg.bin_bars(breakdowns.by_length(judgements), "mentions in the document (n)", "By n")
+    curve = svg.calibration_plot(breakdowns.calibration(judgements))
+    note = f"{system_name(evaluation.main)} on all datasets; accuracy over all mentions, answered or not."
+    charts = [
+        _figure("Accuracy by ambiguity", ambiguity),
+        _figure("Accuracy by popularity of the entity", popular),
+        _figure("Accuracy by n", lengths),
+        _figure("Calibration", curve),
+    ]
+    return f'<p class="lead">{escape(note)}</p><div class="grid">{"".join(charts)}</div>'
+
+
+def _policy(evaluation: Evaluation) -> str:
+    """The rules, the datasets as read, every problem met, and the settings."""
+    lines = dict.fromkeys([*POLICY, *(line for d in evaluation.datasets for line in d.policy)])
+    rules = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    problems = "".join(
+        f"<li><b>{escape(dataset.name)}</b> {escape(str(problem))}</li>"
+        for dataset in evaluation.datasets
+        for problem in dataset.problems[:200]
+    )
+    total = sum(len(dataset.problems) for dataset in evaluation.datasets)
+    details = (
+        f"<details><summary>{total:,} repairs and losses</summary><ul>{problems}</ul></details>"
+        if total
+        else ""
+    )
+    settings = evaluation.info.get("settings", {})
+    known = "".join(f"<dt>{escape(str(k))}</dt><dd>{escape(str(v))}</dd>" for k, v in settings.items())
+    knobs = f"<details><summary>Settings of the model</summary><dl>{known}</dl></details>" if known else ""
+    return f"<ul>{rules}</ul>{html_table(tables.dataset_table(evaluation.datasets))}{details}{knobs}"
+
+
+def _error_data(evaluation: Evaluation) -> dict[str, Any]:
+    """What the error browser shows, as compact rows."""
+    names = [dataset.name for dataset in evaluation.datasets]
+    kinds = list(KINDS)
+
+    def row(error: WrongMention) -> list[Any]:
+        place = [names.index(error.dataset), error.document, error.before, error.mention, error.after]
+        verdict = [error.gold, error.answer, kinds.index(error.kind), error.probability]
+        return [*place, *verdict, error.right, error.wrong]
+
+    return {
+        "datasets": names,
+        "kinds": [KINDS[kind] for kind in kinds],
+        "system": system_name(evaluation.main),
+        "errors": [row(error) for error in evaluation.errors],
+    }

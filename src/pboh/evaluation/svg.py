@@ -1,0 +1,177 @@
+"""Small plots as inline SVG, coloured by the page's style sheet so that they follow light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from pboh.evaluation.breakdowns import Bin, Calibration
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 14, 46
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One colour of a bar chart: its name, its values (None where there is none) and their intervals."""
+
+    name: str
+    values: Sequence[float | None]
+    intervals: Sequence[tuple[float, float] | None] = ()
+
+
+class _Plot:
+    """A canvas with axes; x and y are given in shares of the plotting area."""
+
+    def __init__(self, width: int, height: int, label: str) -> None:
+        self.width, self.height = width, height
+        self.parts = [
+            f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}" '
+            'preserveAspectRatio="xMidYMid meet">'
+        ]
+
+    def x(self, share: float) -> float:
+        """Pixels from the left of a share of the width."""
+        return round(_LEFT + share * (self.width - _LEFT - _RIGHT), 1)
+
+    def y(self, share: float) -> float:
+        """Pixels from the top of a share of the height (0 is the bottom)."""
+        return round(_TOP + (1 - share) * (self.height - _TOP - _BOTTOM), 1)
+
+    def text(self, x: float, y: float, words: str, kind: str = "", extra: str = "") -> None:
+        """Words at a place."""
+        self.parts.append(f'<text x="{x:g}" y="{y:g}" class="{kind}" {extra}>{escape(words)}</text>')
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        """A straight line."""
+        self.parts.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>')
+
+    def bar(self, x: float, width: float, share: float, kind: str, tip: str) -> None:
+        """A bar from the bottom up, with a tooltip."""
+        top = self.y(share)
+        height = max(0.5, self.y(0) - top)
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:.1f}" rx="1.5" '
+            f'class="{kind}"><title>{escape(tip)}</title></rect>'
+        )
+
+    def whisker(self, x: float, low: float, high: float) -> None:
+        """An interval."""
+        self.line(x, self.y(low), x, self.y(high), "whisker")
+        for end in (low, high):
+            self.line(x - 2.5, self.y(end), x + 2.5, self.y(end), "whisker")
+
+    def grid(self, ticks: Sequence[tuple[float, str]]) -> None:
+        """Horizontal lines with their labels."""
+        for share, label in ticks:
+            self.line(
+                _LEFT, self.y(share), self.width - _RIGHT, self.y(share), "axis" if share == 0 else "rule"
+            )
+            self.text(_LEFT - 7, self.y(share) + 3.5, label, "tick", 'text-anchor="end"')
+
+    def caption(self, words: str) -> None:
+        """What the x axis shows."""
+        self.text(self.x(0.5), self.height - 6, words, "label", 'text-anchor="middle"')
+
+    def done(self) -> str:
+        """The finished picture."""
+        return "".join([*self.parts, "</svg>"])
+
+
+_PERCENT_TICKS = [(tick / 100, f"{tick}%") for tick in range(0, 101, 20)]
+
+
+def grouped_bars(
+    groups: Sequence[str], series: Sequence[Series], marks: Sequence[float | None], label: str, mark: str
+) -> str:
+    """Bars in groups, one colour a series; ``marks`` are drawn as diamonds over a whole group."""
+    plot = _Plot(max(620, 90 + 26 * len(groups) * max(3, len(series))), 320, label)
+    plot.grid(_PERCENT_TICKS)
+    slot = (plot.x(1) - plot.x(0)) / max(1, len(groups))
+    width = min(30.0, slot * 0.78 / max(1, len(series)))
+    for g, group in enumerate(groups):
+        centre = plot.x(0) + slot * (g + 0.5)
+        for s, one in enumerate(series):
+            value = one.values[g]
+            if value is None:
+                continue
+            x = centre + (s - len(series) / 2) * width
+            plot.bar(x + 0.5, width - 1, value, f"s{s}", f"{group}, {one.name}: {100 * value:.2f}")
+            interval = one.intervals[g] if one.intervals else None
+            if interval:
+                plot.whisker(x + width / 2, *interval)
+        _diamond(plot, centre, width * len(series), marks[g], f"{group}, {mark}")
+        plot.text(centre, plot.y(0) + 16, _shortened(group, int(slot / 6.2)), "tick", 'text-anchor="middle"')
+    return plot.done()
+
+
+def _diamond(plot: _Plot, centre: float, width: float, value: float | None, name: str) -> None:
+    if value is None:
+        return
+    y = plot.y(value)
+    plot.line(centre - width / 2, y, centre + width / 2, y, "mark")
+    plot.parts.append(
+        f'<path d="M{centre:g} {y - 5:g}l5 5l-5 5l-5 -5z" class="mark">'
+        f"<title>{escape(name)}: {100 * value:.2f}</title></path>"
+    )
+
+
+def _shortened(words: str, room: int) -> str:
+    return words if len(words) <= room else words[: max(1, room - 1)] + "…"
+
+
+def bin_bars(bins: Sequence[Bin], caption: str, label: str) -> str:
+    """Accuracy of groups of mentions with their intervals, and how many there are of each."""
+    plot = _Plot(440, 270, label)
+    plot.grid(_PERCENT_TICKS)
+    slot = (plot.x(1) - plot.x(0)) / max(1, len(bins))
+    for number, one in enumerate(bins):
+        centre = plot.x(0) + slot * (number + 0.5)
+        tip = f"{one.label}: {100 * one.accuracy:.1f} % of {one.count:,} mentions"
+        plot.bar(centre - slot * 0.32, slot * 0.64, one.accuracy, "s0", tip)
+        plot.whisker(centre, one.low, one.high)
+        plot.text(centre, plot.y(0) + 14, one.label, "tick", 'text-anchor="middle"')
+        plot.text(centre, plot.y(0) + 26, _compact(one.count), "count", 'text-anchor="middle"')
+    plot.caption(caption)
+    return plot.done()
+
+
+def _compact(number: int) -> str:
+    return f"n={number:,}" if number < 10_000 else f"n={number / 1000:.0f}k"
+
+
+def calibration_plot(curve: Calibration) -> str:
+    """Accuracy against probability; the size of a dot is its number of mentions."""
+    plot = _Plot(440, 270, "Calibration")
+    plot.grid(_PERCENT_TICKS)
+    for tick in range(0, 101, 20):
+        plot.text(plot.x(tick / 100), plot.y(0) + 14, f"{tick}%", "tick", 'text-anchor="middle"')
+    plot.line(plot.x(0), plot.y(0), plot.x(1), plot.y(1), "ideal")
+    most = max((count for _, _, count in curve.points), default=1)
+    path = " ".join(f"{plot.x(p):g},{plot.y(share):g}" for p, share, _ in curve.points)
+    plot.parts.append(f'<polyline points="{path}" class="curve"/>')
+    for p, share, count in curve.points:
+        radius = 2.5 + 6 * (count / most) ** 0.5
+        plot.parts.append(
+            f'<circle cx="{plot.x(p):g}" cy="{plot.y(share):g}" r="{radius:.1f}" class="dot"><title>'
+            f"said {100 * p:.1f} %, right {100 * share:.1f} % of {count:,} mentions</title></circle>"
+        )
+    plot.text(plot.x(0.03), plot.y(0.93), f"expected calibration error {100 * curve.error:.1f} %", "label")
+    plot.caption("probability of the answer")
+    return plot.done()
+
+
+def histogram(counts: dict[int, int], caption: str, label: str) -> str:
+    """Whole numbers and how often they occurred."""
+    plot = _Plot(440, 270, label)
+    most = max(counts.values(), default=0) or 1
+    plot.grid([(quarter / 4, f"{most * quarter / 4:,.0f}") for quarter in range(5)])
+    slot = (plot.x(1) - plot.x(0)) / max(1, len(counts))
+    for number, (value, count) in enumerate(counts.items()):
+        centre = plot.x(0) + slot * (number + 0.5)
+        plot.bar(
+            centre - slot * 0.36, slot * 0.72, count / most, "s0", f"{value} rounds: {count:,} documents"
+        )
+        plot.text(centre, plot.y(0) + 14, str(value), "tick", 'text-anchor="middle"')
+    plot.caption(caption)
+    return plot.done()
