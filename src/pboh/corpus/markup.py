@@ -33,10 +33,11 @@ def _element(names: str, group: int) -> str:
     return rf"(?i:({names})\b[^<>]*+>(?:(?<=/>)|((?:[^<]++|<(?!{end}))*+)</\{group}\s*+>))"
 
 
+# Every alternative begins with a plain character: only then does `re` skip to the next one that can match.
 _CUT = re.compile(
-    r"(\{\{[^{}<]*+\}\}(?!\}))"  # 1: a template with nothing inside
-    r"|(\{{2,}+)"  # 2
-    r"|(\}{2,}+)"  # 3
+    r"\{(\{[^{}<]*+\}\}(?!\}))"  # 1: a template with nothing inside
+    r"|\{(\{++)"  # 2
+    r"|\}(\}++)"  # 3
     r"|<(?:!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+"
     rf"|{_element(_DROPPED, 4)}"  # 4, 5
     rf"|{_element(_VERBATIM, 6)}"  # 6, 7
@@ -122,6 +123,7 @@ def _captions(content: str) -> str:
 
 
 _TABLE_LINE = re.compile(r"\n[ \t:]*+(\{\||\|\}|[|!])([^\n]*+)")
+_ROW = frozenset({"-", "+"})
 _HEADER_CELLS = re.compile(r"\|\||!!")
 
 
@@ -137,13 +139,16 @@ def untable(text: str) -> str:
             return "\n"
         if not depth:
             return match[0]
+        if mark == "|":
+            if content[:1] in _ROW:
+                return "\n" + (_without_attributes(content[1:]) if content[:1] == "+" else "")
+            if "|" not in content:
+                return "\n" + content
+            return "\n" + "\t".join(map(_without_attributes, content.split("||")))
         if mark == "|}":
             depth -= 1
             return "\n" + content
-        if mark == "|" and content.startswith(("-", "+")):
-            return "\n" + (_without_attributes(content[1:]) if content[0] == "+" else "")
-        cells = content.split("||") if mark == "|" else _HEADER_CELLS.split(content)
-        return "\n" + "\t".join(map(_without_attributes, cells))
+        return "\n" + "\t".join(map(_without_attributes, _HEADER_CELLS.split(content)))
 
     return _TABLE_LINE.sub(line, text)
 
@@ -163,7 +168,8 @@ _EXTERNAL = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?|news|git|gopher|telnet|nntp|worldwind|svn|mms):)?//[^\s\[\]]*+"
     r"(?:[ \t]++([^\[\]\n]*+))?+(\])?+"
 )
-_APOSTROPHE = re.compile(r"'''(?<=\w''')(?!')")
+_QUOTE_RUN = re.compile("'{2,}+")
+_APOSTROPHE = re.compile(r"'''(?<=\w''')(?=[\w\[])")
 
 
 def unformat(text: str) -> str:
@@ -175,7 +181,7 @@ def unformat(text: str) -> str:
         text = _SWITCH.sub("", text)
     if "''" in text:
         text = _QUOTES.sub("", _elided(text) if _APOSTROPHE.search(text) else text)
-    if "[http" in text or "[//" in text or "[ftp" in text:
+    if "//" in text:
         text = _EXTERNAL.sub(_external, text)
     return _BLANK_LINES.sub("\n\n", text)
 
@@ -199,13 +205,23 @@ def _external(match: re.Match[str]) -> str:
 def _elided(text: str) -> str:
     """``l'''Iliade''`` is an l, an apostrophe and italics: so when a line's bold and italics are both odd."""
 
-    def line(match: re.Match[str]) -> str:
-        runs = [len(run) for run in re.findall("'{2,}+", match[0])]
-        odd_bold = sum(run in (3, 5) for run in runs) % 2
-        odd_italics = sum(run in (2, 5) for run in runs) % 2
-        return _APOSTROPHE.sub("&#39;''", match[0], count=1) if odd_bold and odd_italics else match[0]
-
-    return re.sub(r"[^\n]++", line, text)
+    pieces: list[str] = []
+    position = 0
+    for match in _APOSTROPHE.finditer(text):
+        if match.start() < position:
+            continue
+        begin = text.rfind("\n", position, match.start()) + 1
+        end = text.find("\n", match.end())
+        end = len(text) if end < 0 else end
+        runs = [len(run) for run in _QUOTE_RUN.findall(text, max(begin, position), end)]
+        if sum(run in (3, 5) for run in runs) % 2 and sum(run in (2, 5) for run in runs) % 2:
+            pieces += [text[position : match.start()], "&#39;''"]
+            position = match.end()
+            pieces.append(text[position:end])
+        else:
+            pieces.append(text[position:end])
+        position = end
+    return "".join(pieces) + text[position:]
 
 
 _VARIANT = re.compile(r"-\{([^{}]*+)\}-")

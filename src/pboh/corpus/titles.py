@@ -70,7 +70,12 @@ class Site:
 _DOTTED = frozenset({"tr", "az"})
 _SPACES = re.compile("[ _\t\n\r\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _BIDI = re.compile("[\u200e\u200f\u202a-\u202e]+")
-_PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*(?: [A-Za-z0-9(),.'!-]+)*")
+# Most titles are as they should be: nothing to decode, no prefix, composed letters, first a capital or one of
+# a script without case; 81 characters are never more than the 255 bytes a title may have.
+_CAPITALS = "A-ZÀ-ÖØ-ÞА-ЯЁא-תء-غف-يぁ-ゖァ-ヺー一-鿿가-힣"
+_SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?/*$@=+–-"""
+PLAIN_TITLE = rf"[{_CAPITALS}][{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
+_PLAIN = re.compile(PLAIN_TITLE)
 _INVALID = re.compile("[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;")
 _ENTITY = re.compile(r"&(?:#(?:([0-9]{1,7})|[xX]([0-9a-fA-F]{1,6}))|([A-Za-z][A-Za-z0-9]{1,31}));")
 _LONGEST = 255
@@ -118,9 +123,13 @@ def _clean(raw: str) -> str:
     return _SPACES.sub(" ", text).strip(" ")
 
 
+def _is_plain(raw: str) -> bool:
+    return "  " not in raw and _PLAIN.fullmatch(raw) is not None
+
+
 def normalise_title(raw: str, site: Site) -> str:
     """The one spelling of a title: ``the_%22bus%22`` and ``The &quot;bus&quot;`` are the same page."""
-    return raw if _PLAIN.fullmatch(raw) else _capital(_clean(raw), site)
+    return raw if _is_plain(raw) else _capital(_clean(raw), site)
 
 
 def split_target(raw: str, site: Site) -> tuple[int, str] | None:
@@ -128,7 +137,7 @@ def split_target(raw: str, site: Site) -> tuple[int, str] | None:
 
     A ``#section`` is cut off; a link to a section of the same page has the title ``""``.
     """
-    if _PLAIN.fullmatch(raw) and len(raw) <= _LONGEST:
+    if _is_plain(raw):
         return MAIN, raw
     page, hash_, _ = _clean(raw).partition("#")
     page = page.strip(" ").removeprefix(":").strip(" ")

@@ -9,17 +9,26 @@ from __future__ import annotations
 import re
 from collections import deque
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from pboh.corpus import markup
-from pboh.corpus.titles import CATEGORY, FILE, MAIN, Site, is_language_link, split_target, unescape
+from pboh.corpus.titles import (
+    CATEGORY,
+    FILE,
+    MAIN,
+    PLAIN_TITLE,
+    Site,
+    is_language_link,
+    split_target,
+    unescape,
+)
 
 # Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
 # limit bounds how often a piece of text is looked at.
 _DEPTH = 8
 _REMEMBERED_TARGETS = 1 << 16
-_IMAGE, _NOTHING, _TEXT = "image", "nothing", "text"
+_LINK, _IMAGE, _TEXT, _NOTHING = "link", "image", "text", "nothing"
 
 
 class Plain(NamedTuple):
@@ -68,17 +77,63 @@ def _reader(site: Site) -> _Reader:
     return _Reader(site)
 
 
+class _Page:
+    """A text taken apart at its links: plain, anchor, plain, anchor, … plain. No link has the title ""."""
+
+    __slots__ = ("anchors", "plains", "titles")
+
+    def __init__(self, plains: list[str], anchors: list[str], titles: list[str | None]) -> None:
+        self.plains = plains
+        self.anchors = anchors
+        self.titles = titles
+
+    def put(self, at: int, shown: str, title: str) -> None:
+        """Make ``shown`` the anchor at ``at``, the white space at its ends moved to the text around it."""
+        anchor = shown.strip()
+        if len(anchor) < len(shown):
+            before = len(shown) - len(shown.lstrip())
+            self.plains[at] += shown[:before]
+            self.plains[at + 1] = shown[before + len(anchor) :] + self.plains[at + 1]
+        self.anchors[at] = anchor
+        self.titles[at] = title if anchor else ""
+
+    def blank(self, begin: int, end: int) -> None:
+        """Take out the anchors from ``begin`` up to ``end`` and the text between them."""
+        nothing = [""] * (end - begin)
+        self.anchors[begin:end] = nothing
+        self.titles[begin:end] = nothing
+        self.plains[begin + 1 : end] = nothing[1:]
+
+    def joined(self, begin: int, end: int) -> str:
+        """The text between two anchors, with the anchors between them."""
+        pieces = zip(self.plains[begin + 1 : end], self.anchors[begin + 1 : end], strict=True)
+        return "".join(chain.from_iterable(pieces))
+
+    def plain(self, entities: bool) -> Plain:
+        """The whole text, and its links with their places in it."""
+        pieces = [""] * (2 * len(self.anchors) + 1)
+        pieces[0::2] = self.plains
+        pieces[1::2] = self.anchors
+        if entities:
+            pieces = [unescape(piece) if "&" in piece else piece for piece in pieces]
+        ends = list(accumulate(map(len, pieces)))
+        places = zip(ends[0:-1:2], ends[1::2], self.titles, strict=True)
+        return Plain("".join(pieces).rstrip(), [(start, end, title) for start, end, title in places if title])
+
+
 class _Reader:
     """Reads links of one site's pages; keeps the compiled trail and the titles of targets seen lately."""
 
     def __init__(self, site: Site) -> None:
-        trail = f"[{site.conventions.trail}]*+" if site.conventions.trail else ""
         self.site = site
         self.titles: dict[str, str] = {}
-        self.trail = re.compile(trail)
-        # A whole link in one match; a [[ without it is looked at again when its ]] comes.
+        trail = f"[{site.conventions.trail}]*+" if site.conventions.trail else ""
+        self.trail = re.compile(f"({trail})")
+        # A whole link whose anchor needs no care, in one match; any other [[ waits for its ]].
+        # Groups: a target that is a title as it stands, any other target, label, trail.
         self.split = re.compile(
-            rf"\[\[(?!\[)(?:([^\[\]|\n{{}}<>]++)(?:\|([^\[\]\n]*+))?+\]\]({trail}))?+"
+            rf"\[\[(?!\[)(?:(?:({PLAIN_TITLE})(?=[|\]])|([^\[\]|\n{{}}<>]++))"
+            rf"(?:\|(?!\s)([^\[\]\n]++)(?<!\s))?+\]\]({trail}))?+"
         ).split
         options = "|".join(map(re.escape, sorted(site.conventions.image_options)))
         self.is_option = re.compile(
@@ -86,130 +141,121 @@ class _Reader:
         ).fullmatch
 
     def read(self, text: str) -> Plain:
-        """Links of a text that holds no other markup than links."""
+        """Text and links of what holds no other markup than links.
+
+        Lists rather than a loop: what all links of a page have in common is one call for all of them.
+        """
         parts = self.split(text)
-        pieces: list[str] = []
-        links: list[tuple[int, str]] = []  # the piece that is the anchor, the title
-        titles = self.titles
-        brackets: deque[int] = deque(maxlen=_DEPTH)
-        for plain, target, label, trail in zip(
-            parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False
-        ):
-            if brackets and "]]" in plain:
-                self._close(plain, brackets, pieces, links)
-            else:
-                pieces.append(plain)
+        titles, targets, labels, trails = parts[1::5], parts[2::5], parts[3::5], parts[4::5]
+        shown = zip(labels, titles, targets, trails, strict=True)
+        anchors = [
+            (label or title or target or "[[") + (trail or "") for label, title, target, trail in shown
+        ]
+        page = _Page(parts[0::5], anchors, titles)
+        if "  " in text:
+            for at, title in enumerate(titles):
+                if title and "  " in title:
+                    titles[at], targets[at] = None, title
+        if None in titles:
+            self._other_links(page, targets, labels, trails)
+        return page.plain("&" in text)
+
+    def _other_links(
+        self, page: _Page, targets: list[str | None], labels: list[str | None], trails: list[str]
+    ) -> None:
+        """Put the links whose targets have to be looked at, and find the partners of lone brackets."""
+        titles = page.titles
+        brackets = []
+        for at in [at for at, title in enumerate(titles) if title is None]:
+            target = targets[at]
             if target is None:
-                brackets.append(len(pieces))
-                pieces.append("[[")
-                continue
-            title = titles.get(target)
-            if title is None:
-                self._link(target, label, trail, pieces, links)
-                continue
-            anchor = (label if label is not None else target) + trail
-            if anchor.strip() is not anchor or not anchor:
-                _anchor(anchor, title, pieces, links)
-                continue
-            links.append((len(pieces), title))
-            pieces.append(anchor)
-        if brackets and "]]" in parts[-1]:
-            self._close(parts[-1], brackets, pieces, links)
-        else:
-            pieces.append(parts[-1])
-        if "&" in text:
-            pieces = [unescape(piece) if "&" in piece else piece for piece in pieces]
-        ends = list(accumulate(map(len, pieces), initial=0))
-        return Plain(
-            "".join(pieces).rstrip(), [(ends[piece], ends[piece + 1], title) for piece, title in links]
-        )
+                titles[at] = ""
+                brackets.append(at)
+            elif target in self.titles:
+                titles[at] = self.titles[target]
+            else:
+                self._link(page, at, target, labels[at], trails[at])
+        if brackets:
+            self._pair(page, brackets)
 
     def resolve(self, target: str) -> tuple[str, str]:
-        """What ``[[target]]`` is, and its title when it is a link to an article (kind ``""``)."""
+        """What ``[[target]]`` is, and its title when it is a link to an article."""
         found = split_target(target, self.site)
         if found is None:
             return (_NOTHING if is_language_link(target, self.site) else _TEXT), ""
         namespace, title = found
         if namespace == MAIN:
-            return ("" if title else _TEXT), title
+            return (_LINK if title else _TEXT), title
         if target.lstrip().startswith(":"):
             return _TEXT, ""
         return {FILE: _IMAGE, CATEGORY: _NOTHING}.get(namespace, _TEXT), ""
 
-    def _link(
-        self, target: str, label: str | None, trail: str, pieces: list[str], links: list[tuple[int, str]]
-    ) -> None:
-        """A whole link whose target is not among those remembered."""
+    def _link(self, page: _Page, at: int, target: str, label: str | None, trail: str) -> None:
+        """Put a link whose target is not among those remembered, or whose label needs care."""
         kind, title = self.resolve(target)
         shown = label if label is not None else target.strip().removeprefix(":")
-        if kind == _IMAGE:
-            captions = (part for part in reversed((label or "").split("|")) if not self.is_option(part))
-            pieces += [next(captions, ""), trail]
-        elif kind == _NOTHING:
-            pieces.append(trail)
-        elif kind == _TEXT:
-            pieces.append(shown + trail)
-        else:
+        if kind == _LINK and target.strip() is target and target[0] != ":":
             if len(self.titles) >= _REMEMBERED_TARGETS:
                 self.titles.clear()
-            if shown == target or label is not None:
-                self.titles[target] = title
-            _anchor(shown + trail, title, pieces, links)
+            self.titles[target] = title
+        elif kind == _IMAGE:
+            captions = (part for part in reversed((label or "").split("|")) if not self.is_option(part))
+            shown = next(captions, "")
+        elif kind == _NOTHING:
+            shown = ""
+        page.put(at, shown + trail if shown else trail, title if shown else "")
 
-    def _close(
-        self, plain: str, brackets: deque[int], pieces: list[str], links: list[tuple[int, str]]
-    ) -> None:
-        """Text with ``]]`` in it while brackets are open: each closes the innermost."""
-        first, *others = plain.split("]]")
-        pieces.append(first)
-        for other in others:
-            if not brackets:
-                pieces.append("]]" + other)
+    def _pair(self, page: _Page, brackets: list[int]) -> None:
+        """Find the ``]]`` of every ``[[`` that was not a whole link by itself; those without one are text."""
+        opens = frozenset(brackets)
+        waiting: deque[int] = deque(maxlen=_DEPTH)
+        for at in range(brackets[0], len(page.plains)):
+            if waiting and "]]" in page.plains[at]:
+                self._close(page, at, waiting)
+            if at in opens:
+                waiting.append(at)
+
+    def _close(self, page: _Page, at: int, waiting: deque[int]) -> None:
+        """The text at ``at`` holds ``]]``: each closes the innermost bracket that waits."""
+        done, rest = "", page.plains[at]
+        while waiting and "]]" in rest:
+            inside, _, rest = rest.partition("]]")
+            if rest.startswith("]") and inside.count("[") > inside.count("]"):
+                inside, rest = inside + "]", rest[1:]
+            begin, inside = waiting.pop(), done + inside
+            if any(page.titles[begin + 1 : at]):
+                done = self._caption(page, begin, at, inside)
                 continue
-            if other.startswith("]") and pieces[-1].count("[") > pieces[-1].count("]"):
-                pieces[-1] += "]"
-                other = other[1:]  # noqa: PLW2901
-            begin = brackets.pop()
-            trail = self.trail.match(other)
+            target, bar, label = (page.joined(begin, at) + inside).partition("|")
+            if "\n" in target:
+                done = inside + "]]"
+                continue
+            trail = self.trail.match(rest)
             end = trail.end() if trail else 0
-            if links and links[-1][0] > begin:
-                self._image(begin, pieces, links)
-                pieces.append(other)
-                continue
-            target, bar, label = "".join(pieces[begin + 1 :]).partition("|")
-            if "\n" in target or not target.strip():
-                pieces[begin:] = [f"[[{target}{bar}{label}]]" if target.strip() else "", other]
-                continue
-            del pieces[begin:]
-            self._link(target, label if bar else None, other[:end], pieces, links)
-            pieces.append(other[end:])
+            page.blank(begin, at)
+            page.plains[at] = ""
+            if target.strip():
+                self._link(page, begin, target, label if bar else None, rest[:end])
+            done, rest = page.plains[at], rest[end:]
+        page.plains[at] = done + rest
 
-    def _image(self, begin: int, pieces: list[str], links: list[tuple[int, str]]) -> None:
-        """Brackets around other links: an image keeps its caption, anything else is text with brackets."""
-        if self.resolve(pieces[begin + 1].partition("|")[0])[0] != _IMAGE:
-            pieces.append("]]")
-            return
-        inside: list[tuple[int, str]] = []
-        while links and links[-1][0] > begin:
-            inside.append(links.pop())
-        anchors = {piece for piece, _ in inside}
-        while "|" in pieces[-1] and self.is_option(pieces[-1].rpartition("|")[2]):
-            pieces[-1] = pieces[-1].rpartition("|")[0]
-        last = len(pieces) - 1
-        while last > begin + 1 and (last in anchors or "|" not in pieces[last]):
+    def _caption(self, page: _Page, begin: int, at: int, inside: str) -> str:
+        """Brackets around other links: of an image the caption stays, else all is text, brackets included.
+
+        ``inside`` is the text in front of the ``]]``; returned is what becomes of it.
+        """
+        name = page.plains[begin + 1] if begin + 1 < at else inside
+        if self.resolve(name.partition("|")[0])[0] != _IMAGE:
+            return inside + "]]"
+        options = inside.split("|")
+        while len(options) > 1 and self.is_option(options[-1]):
+            options.pop()
+        if len(options) > 1:
+            page.blank(begin, at)
+            return options[-1]
+        last = at - 1
+        while last > begin + 1 and "|" not in page.plains[last]:
             last -= 1
-        pieces[begin:last] = [""] * (last - begin)
-        pieces[last] = pieces[last].rpartition("|")[2]
-        links += [link for link in reversed(inside) if link[0] > last]
-
-
-def _anchor(shown: str, title: str, pieces: list[str], links: list[tuple[int, str]]) -> None:
-    """A link's text, the white space at its ends left outside; nothing shown is no link."""
-    anchor = shown.strip()
-    if not anchor:
-        pieces.append(shown)
-        return
-    before = shown[: shown.index(anchor)]
-    pieces.append(before)
-    links.append((len(pieces), title))
-    pieces += [anchor, shown[len(before) + len(anchor) :]]
+        page.blank(begin, last)
+        page.plains[last] = page.plains[last].rpartition("|")[2]
+        return options[0]
