@@ -82,7 +82,7 @@ def test_best_assignment_of_trees(seed):
 
 
 def test_best_assignment_of_complete_graphs(record_property):
-    """Not guaranteed where messages go round in loops; nearly always with couplings scaled as in a document."""
+    """Not guaranteed where messages run in loops; nearly always with couplings scaled as in a document."""
     from pgmpy.inference import VariableElimination
 
     equal = 0
