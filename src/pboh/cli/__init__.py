@@ -17,7 +17,10 @@ COMMANDS: dict[str, str] = {
     "count": "count",
     "disambiguate": "disambiguate",
     "download": "download",
+    "evaluate": "evaluate",
+    "extract": "extract",
     "info": "model",
+    "serve": "serve",
     "warmup": "model",
 }
 

@@ -1,0 +1,83 @@
+"""Pages of somebody's own knowledge base: JSON lines with a title, a text and the links in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from pboh.corpus.dump import Page
+from pboh.corpus.sources import Chunk
+from pboh.errors import CorpusError
+
+
+class Line(msgspec.Struct, forbid_unknown_fields=False):
+    """One page; ``links`` are ``[start, end, target]`` in code points, ``redirect`` is a title."""
+
+    title: str
+    text: str = ""
+    links: list[tuple[int, int, str]] = []
+    id: int | None = None
+    redirect: str | None = None
+    kind: Literal["article", "disambiguation", "list"] = "article"
+
+
+_DECODER = msgspec.json.Decoder(Line)
+_SHAPE = 'Write one {"title": …, "text": …, "links": [[start, end, target], …]} a line'
+
+
+def pages(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[Page, str]]:
+    """The pages that begin in a chunk's own bytes, and the kind of each."""
+    for offset, line in _lines(chunk, own, following):
+        if line.strip():
+            yield _page(line, _where(chunk, offset))
+
+
+def _where(chunk: Chunk, offset: int) -> str:
+    if chunk.source.codec == "plain":
+        return f"{chunk.source.path}, byte {chunk.start + offset}"
+    return f"{chunk.source.path}, in the data after byte {chunk.start}"
+
+
+def _page(line: bytes, where: str) -> tuple[Page, str]:
+    try:
+        read = _DECODER.decode(line)
+        read.title.encode()
+        read.text.encode()
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise CorpusError(f"the line is not a page ({error})", where=where, todo=_SHAPE) from error
+    title = " ".join(read.title.split())
+    if not title:
+        raise CorpusError("the page has no title", where=where, todo=_SHAPE)
+    for start, end, target in read.links:
+        if not 0 <= start < end <= len(read.text) or not target.strip():
+            what = f'page "{title}" has a link [{start}, {end}, "{target}"] that is not in its text'
+            raise CorpusError(
+                what, where=where, todo="Offsets count code points; the end is one past the last"
+            )
+    links = sorted((start, end, " ".join(target.split())) for start, end, target in read.links)
+    redirect = " ".join(read.redirect.split()) if read.redirect else None
+    return Page(read.id, title, 0, redirect, read.text, links), "redirect" if redirect else read.kind
+
+
+def _lines(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes of each line whose preceding line break the chunk holds (or the file's first line)."""
+    if chunk.first:
+        own = own.removeprefix(b"\xef\xbb\xbf")
+    if chunk.first or chunk.data is not None:
+        start = 0
+    else:
+        start = own.find(b"\n") + 1
+        if not start:
+            return
+    while (end := own.find(b"\n", start)) >= 0:
+        yield start, own[start:end]
+        start = end + 1
+    last = bytearray(own[start:])
+    for piece in following:
+        head, line_break, _ = piece.partition(b"\n")
+        last += head
+        if line_break:
+            break
+    yield start, bytes(last)

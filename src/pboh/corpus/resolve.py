@@ -1,0 +1,299 @@
+"""From the titles and words of all chunks to entities and word numbers, in bounded memory.
+
+Titles and words are put in order by DuckDB, which spills to disk; per title only a few integers are held.
+Redirects may lead from any chunk to any other, so this runs once, between the two passes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pboh.errors import OutputError, PbohError
+
+Int32 = npt.NDArray[np.int32]
+MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
+_KINDS = {"article": ARTICLE, "redirect": REDIRECT, "disambiguation": DISAMBIGUATION, "list": LIST}
+_BATCH = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """The folders the first pass wrote, and how many pages, targets and words stand in them before each."""
+
+    folders: Sequence[Path]
+    offsets: dict[str, npt.NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, folders: Sequence[Path], figures: Sequence[dict[str, int]]) -> Chunks:
+        """Offsets from the chunks' own figures."""
+        names = ("pages", "targets", "words")
+        sums = {name: np.cumsum([0, *(each[name] for each in figures)]).astype(np.int64) for name in names}
+        return cls(folders, sums)
+
+    def total(self, name: str) -> int:
+        """Rows of a table in all chunks."""
+        return int(self.offsets[name][-1])
+
+    def files(self, name: str) -> str:
+        """The table's files, as DuckDB's ``read_parquet`` takes them."""
+        quoted = (str(folder / f"{name}.parquet").replace("'", "''") for folder in self.folders)
+        return "read_parquet([" + ", ".join(f"'{path}'" for path in quoted) + "])"
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """What is known of every title, by its number (titles are numbered in order)."""
+
+    final: Int32  # number of the title that redirects lead to; -1 when they lead nowhere
+    page: Int32  # the first page of that title; -1 if there is none
+    entity: Int32  # -1 when it is none
+    linked: npt.NDArray[np.bool_]
+
+
+def resolve(chunks: Chunks, folder: Path, keep_red_links: bool, memory: int, threads: int) -> dict[str, int]:
+    """Write pages, entities and words below ``folder``, and what chunks need to number their own.
+
+    ``pages.i32``, ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every page and link target
+    and the word of every (chunk, local) pair, chunk after chunk.
+    """
+    with _database(folder / "spill", memory, threads) as database:
+        words = _write_words(database, chunks, folder)
+        titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links)
+        _write_pages(database, chunks, folder, titles, page_titles)
+    entities = _write_entities(folder, titles)
+    shutil.rmtree(folder / "spill", ignore_errors=True)
+    (folder / "titles.parquet").unlink()
+    linked = int(np.count_nonzero(titles.linked & (titles.entity >= 0)))
+    return {"entities": entities, "distinct_targets": linked, "words": words}
+
+
+@contextmanager
+def _database(spill: Path, memory: int, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that spills, and whose failures say what to do."""
+    spill.mkdir()
+    settings: dict[str, Any] = {
+        "memory_limit": f"{memory >> 20}MiB",
+        "threads": threads,
+        "temp_directory": str(spill),
+        "preserve_insertion_order": False,
+    }
+    try:
+        with duckdb.connect(config=settings) as database:
+            database.execute("SET enable_progress_bar = false")
+            yield database
+    except duckdb.OutOfMemoryException as error:
+        todo = "Give more with --memory, then run the command again: it continues"
+        raise PbohError(f"putting titles in order needs more than {memory >> 20} MB", todo=todo) from error
+    except duckdb.IOException as error:
+        if "space" not in str(error).lower():
+            raise
+        todo = "Free some space and run the same command again"
+        raise OutputError("no space is left on the disk", where=spill, todo=todo) from error
+
+
+def _batches(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    result: Any = database.sql(query)
+    # DuckDB 2 has the one, DuckDB 1 the other
+    reader = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
+    return iter(reader(_BATCH))
+
+
+def _column(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
+    column: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
+    return column
+
+
+def _write_numbered(database: duckdb.DuckDBPyConnection, query: str, path: Path, number: str) -> int:
+    """Write the rows of a query to Parquet, numbered from zero; returns how many there are."""
+    path.parent.mkdir(exist_ok=True)
+    rows, writer = 0, None
+    for batch in _batches(database, query):
+        numbers = pa.array(np.arange(rows, rows + batch.num_rows, dtype=np.int32))
+        table = pa.table({number: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))})
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd", use_dictionary=False)
+        writer.write_table(table)
+        rows += batch.num_rows
+    if writer:
+        writer.close()
+    return rows
+
+
+def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path) -> int:
+    path = folder / "words" / "00000.parquet"
+    query = (
+        f"SELECT text, sum(count)::BIGINT AS count FROM {chunks.files('words')} GROUP BY text ORDER BY text"
+    )
+    words = _write_numbered(database, query, path, "word")
+    if not words:
+        schema = pa.schema([("word", pa.int32()), ("text", pa.string()), ("count", pa.int64())])
+        pq.write_table(schema.empty_table(), path)
+    known = f"SELECT text, word AS number FROM read_parquet('{_quoted(path)}')"
+    look_up = _look_up(database, chunks, "words", "text", known)
+    look_up.tofile(folder / "words.i32")
+    return words
+
+
+def _look_up(database: duckdb.DuckDBPyConnection, chunks: Chunks, table: str, key: str, known: str) -> Int32:
+    """The number of every row of a chunk table whose ``key`` is among the ``known``."""
+    numbers = np.full(chunks.total(table), -1, dtype=np.int32)
+    query = f"SELECT chunk, local, number FROM {chunks.files(table)} JOIN ({known}) USING ({key})"
+    for batch in _batches(database, query):
+        place = chunks.offsets[table][_column(batch, "chunk")] + _column(batch, "local")
+        numbers[place] = _column(batch, "number")
+    return numbers
+
+
+def _resolve_titles(
+    database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, keep_red_links: bool
+) -> tuple[Titles, Int32]:
+    """What every title is, and the title of every page; the chunks' targets are written on the way."""
+    pages, path = chunks.files("pages"), folder / "titles.parquet"
+    every = f"""
+        SELECT title, bool_and(possible) AS possible FROM (
+            SELECT title, true AS possible FROM {pages} WHERE kind <> 'other'
+            UNION ALL SELECT target, possible FROM {pages} WHERE target IS NOT NULL
+            UNION ALL SELECT title, possible FROM {chunks.files("targets")}
+        ) GROUP BY title ORDER BY title"""
+    count = _write_numbered(database, every, path, "number")
+    if not count:
+        raise PbohError("none of the pages has a title")
+    known = f"SELECT title, number FROM read_parquet('{_quoted(path)}')"
+    page_titles, kind, first, target = _page_facts(database, chunks, known, count)
+    final = follow(target)
+    targets = _look_up(database, chunks, "targets", "title", known)
+    linked = np.zeros(count, dtype=np.bool_)
+    reached = final[targets]
+    linked[reached[reached >= 0]] = True
+    possible = pq.read_table(path, columns=["possible"]).column("possible").to_numpy()
+    is_entity = kind == ARTICLE
+    if keep_red_links:
+        is_entity |= (kind == MISSING) & linked & possible
+    entity = np.where(is_entity, np.cumsum(is_entity) - 1, -1).astype(np.int32)
+    np.where(reached >= 0, entity[reached], -1).astype(np.int32).tofile(folder / "targets.i32")
+    return Titles(final, first, entity, linked), page_titles
+
+
+def _page_facts(
+    database: duckdb.DuckDBPyConnection, chunks: Chunks, known: str, count: int
+) -> tuple[Int32, npt.NDArray[np.uint8], Int32, Int32]:
+    """Title of every page (-1: another namespace); kind, first page and redirect target of every title."""
+    number = _look_up(database, chunks, "pages", "title", known)
+    kinds = np.zeros(number.size, dtype=np.uint8)
+    for folder, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
+        column = pq.read_table(folder / "pages.parquet", columns=["kind"]).column("kind").to_pylist()
+        kinds[start : start + len(column)] = [_KINDS.get(kind, MISSING) for kind in column]
+    number[kinds == MISSING] = -1
+    redirect = np.full(number.size, -1, dtype=np.int32)
+    renamed = f"SELECT title AS target, number FROM ({known})"
+    redirect[:] = _look_up(database, chunks, "pages", "target", renamed)
+    # of two pages with one title, the first counts: it is written last
+    pages = np.flatnonzero(number >= 0)[::-1]
+    kind = np.zeros(count, dtype=np.uint8)
+    first = np.full(count, -1, dtype=np.int32)
+    target = np.arange(count, dtype=np.int32)
+    kind[number[pages]] = kinds[pages]
+    first[number[pages]] = pages
+    target[number[pages]] = np.where(kinds[pages] == REDIRECT, redirect[pages], number[pages])
+    # a redirect to itself must not look like a page
+    target[(kind == REDIRECT) & (target == np.arange(count))] = -1
+    return number, kind, first, target
+
+
+def follow(target: Int32) -> Int32:
+    """Final target of every title; ``target[i]`` is ``i`` where it is no redirect, -1 where it leads nowhere.
+
+    Every round doubles the distance followed; who has not arrived after log2(n) rounds runs in a circle.
+    """
+    arrived = target == np.arange(target.size, dtype=np.int32)
+    final = target.copy()
+    for _ in range(int(target.size).bit_length()):
+        following = np.where(final >= 0, final[final], -1).astype(np.int32)
+        if np.array_equal(following, final):
+            break
+        final = following
+    final[(final >= 0) & ~arrived[final]] = -1
+    return final
+
+
+def _write_pages(
+    database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, titles: Titles, page_titles: Int32
+) -> None:
+    """Pages in input order, with their entity or, for redirects, the title they lead to."""
+    ends = np.where(page_titles >= 0, titles.final[page_titles], -1)
+    redirects = np.flatnonzero((ends >= 0) & (ends != page_titles)).astype(np.int32)
+    database.register("redirect", pa.table({"page": redirects, "number": ends[redirects].astype(np.int32)}))
+    known = f"read_parquet('{_quoted(folder / 'titles.parquet')}')"
+    query = f"SELECT page, title FROM redirect JOIN {known} USING (number) ORDER BY page"
+    final = pa.concat_tables([_EMPTY, *map(pa.Table.from_batches, ([b] for b in _batches(database, query)))])
+    entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
+    entities.astype(np.int32).tofile(folder / "pages.i32")
+    (folder / "pages").mkdir()
+    with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd") as writer:
+        for source, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
+            table = pq.read_table(source / "pages.parquet")
+            rows = slice(int(start), int(start) + table.num_rows)
+            low, high = np.searchsorted(redirects, [rows.start, rows.stop])
+            target = np.full(table.num_rows, None, dtype=object)
+            target[redirects[low:high] - rows.start] = (
+                final.column("title").slice(low, high - low).to_pylist()
+            )
+            columns = {
+                "page": pa.array(np.arange(rows.start, rows.stop, dtype=np.int32)),
+                "id": table.column("id"),
+                "title": table.column("title"),
+                "kind": table.column("kind"),
+                "target": pa.array(target, pa.string()),
+                "entity": pa.array(entities[rows].astype(np.int32), mask=entities[rows] < 0),
+            }
+            writer.write_table(pa.table(columns, schema=PAGES))
+
+
+PAGES = pa.schema(
+    [
+        ("page", pa.int32()),
+        ("id", pa.int64()),
+        ("title", pa.string()),
+        ("kind", pa.string()),
+        ("target", pa.string()),
+        ("entity", pa.int32()),
+    ]
+)
+ENTITIES = pa.schema([("entity", pa.int32()), ("title", pa.string()), ("page", pa.int32())])
+_EMPTY = pa.schema([("page", pa.int32()), ("title", pa.string())]).empty_table()
+
+
+def _write_entities(folder: Path, titles: Titles) -> int:
+    """The titles that are entities, in order."""
+    (folder / "entities").mkdir()
+    start = 0
+    with (
+        pq.ParquetFile(folder / "titles.parquet") as known,
+        pq.ParquetWriter(folder / "entities" / "00000.parquet", ENTITIES, compression="zstd") as writer,
+    ):
+        for batch in known.iter_batches(_BATCH, columns=["title"]):
+            rows = slice(start, start + batch.num_rows)
+            kept = np.flatnonzero(titles.entity[rows] >= 0)
+            page = titles.page[rows][kept]
+            columns = {
+                "entity": titles.entity[rows][kept],
+                "title": batch.column("title").take(pa.array(kept)),
+                "page": pa.array(page, mask=page < 0),
+            }
+            writer.write_table(pa.table(columns, schema=ENTITIES))
+            start = rows.stop
+    return int(np.count_nonzero(titles.entity >= 0))
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,167 @@
+"""Input files cut into chunks that any worker can read: where a chunk lies depends on the files alone.
+
+A chunk owns the records (pages or lines) that begin in its part of the file and reads on into the next part
+to finish its last one. Plain and bz2 files are read by the workers themselves; gzip and zstd can only be
+decoded from the front, which one process does for all.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from pboh.corpus import bzip2
+from pboh.errors import CorpusError, InputError
+
+DEFAULT_CHUNK = 32 << 20  # bytes of XML
+BZ2_RATIO = 4  # compressed chunks are that much smaller
+_PIECE = 1 << 20
+_SIGNATURES = {b"BZh": "bz2", b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
+_AGAIN = "Download or copy the file again; the chunks finished so far are kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file: ``codec`` is plain, bz2, gz or zst; ``records`` is xml or jsonl."""
+
+    path: Path
+    codec: str
+    records: str
+    size: int
+
+    @property
+    def splittable(self) -> bool:
+        """Whether a worker can start reading in the middle."""
+        return self.codec in ("plain", "bz2")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a source: bytes ``start`` to ``end`` of the file, already decoded if ``data`` is there."""
+
+    number: int
+    source: Source
+    start: int
+    end: int
+    data: bytes | None = field(default=None, repr=False)
+
+    @property
+    def first(self) -> bool:
+        """Whether the file begins here."""
+        return self.start == 0
+
+    @property
+    def last(self) -> bool:
+        """Whether the file ends here."""
+        return self.end >= self.source.size
+
+
+def codec_of(path: Path) -> str:
+    """How the file is compressed, by its first bytes, whatever its name says."""
+    if path.is_dir():
+        raise InputError("this is a folder, not a dump", where=path, todo="Name the dump files in it")
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+    if not head:
+        raise InputError("the file is empty", where=path, todo="Download or write it again")
+    return next((codec for sign, codec in _SIGNATURES.items() if head.startswith(sign)), "plain")
+
+
+def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
+    """Decoded bytes from the beginning of a file, at least until ``until`` is found (or ``at_most``)."""
+    found = b""
+    with stream(path, codec) as pieces:
+        for piece in pieces:
+            found += piece
+            if until in found or len(found) >= at_most:
+                break
+    return found
+
+
+@contextmanager
+def stream(path: Path, codec: str) -> Iterator[Iterator[bytes]]:
+    """Decoded pieces of a file from its beginning; damage becomes a CorpusError."""
+    if codec == "bz2":
+        yield bzip2.decode(path, 0, 0)[1]
+        return
+    with path.open("rb") as file:
+        yield _pieces(path, codec, file)
+
+
+def _pieces(path: Path, codec: str, file: IO[bytes]) -> Iterator[bytes]:
+    reader: Any = file
+    if codec == "gz":
+        reader = gzip.GzipFile(fileobj=file)
+    elif codec == "zst":
+        reader = pa.CompressedInputStream(pa.PythonFile(file), "zstd")
+    while True:
+        try:
+            piece = reader.read(_PIECE)
+        except (EOFError, OSError, zlib.error) as error:
+            where = f"{path}, byte {file.tell()}"
+            raise CorpusError(f"the {codec} data is damaged or cut off", where=where, todo=_AGAIN) from error
+        if not piece:
+            return
+        yield bytes(piece)
+
+
+def chunks(sources: list[Source], size: int = DEFAULT_CHUNK) -> Iterator[Chunk]:
+    """All chunks of all sources in order; those of gzip and zstd files carry their data."""
+    number = 0
+    for source in sources:
+        if source.splittable:
+            step = max(1, size // BZ2_RATIO if source.codec == "bz2" else size)
+            starts = range(0, source.size, step)
+            parts = iter([Chunk(0, source, at, min(at + step, source.size)) for at in starts])
+        else:
+            parts = _sequential(source, size)
+        for part in parts:
+            yield Chunk(number, part.source, part.start, part.end, part.data)
+            number += 1
+
+
+def _sequential(source: Source, size: int) -> Iterator[Chunk]:
+    """Cut a stream before a page or after a line, as soon as ``size`` bytes are there."""
+    with source.path.open("rb") as file:
+        data, start = bytearray(), 0
+        for piece in _pieces(source.path, source.codec, file):
+            data += piece
+            if len(data) < size:
+                continue
+            cut = data.rfind(b"<page>") if source.records == "xml" else data.rfind(b"\n") + 1
+            if cut <= 0:  # one enormous page: go on until the next begins
+                continue
+            end = max(start + 1, min(file.tell(), source.size - 1))
+            yield Chunk(0, source, start, end, bytes(data[:cut]))
+            del data[:cut]
+            start = end
+        yield Chunk(0, source, start, source.size, bytes(data))
+
+
+def read(chunk: Chunk) -> tuple[bytes, Iterator[bytes]]:
+    """The chunk's own bytes, and an iterator over what follows them in the file."""
+    if chunk.data is not None:
+        return chunk.data, iter(())
+    if chunk.source.codec == "bz2":
+        return bzip2.decode(chunk.source.path, chunk.start, chunk.end)
+    file = chunk.source.path.open("rb")
+    file.seek(chunk.start)
+
+    def rest() -> Iterator[bytes]:
+        with file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+    return file.read(chunk.end - chunk.start), rest()

@@ -1,0 +1,122 @@
+"""Second pass over a chunk: its links, words and texts with the numbers of the whole corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import feather
+
+from pboh.corpus.context import Rows, count_words, windows
+from pboh.files import write_json, written_aside
+
+OWN_WORDS = 200
+"""How many content words at the beginning of an article describe it."""
+
+LINKS = pa.schema(
+    [
+        ("page", pa.int32()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("anchor", pa.string()),
+        ("entity", pa.int32()),
+    ]
+)
+COUNTS = pa.schema([("entity", pa.int32()), ("word", pa.int32()), ("count", pa.int32())])
+TEXTS = pa.schema([("page", pa.int32()), ("text", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the numbers of a chunk begin among those of all chunks."""
+
+    number: int
+    pages: int
+    page_count: int
+    targets: int
+    target_count: int
+    words: int
+    word_count: int
+
+
+def write_chunk(
+    place: Place, scanned: Path, index: Path, out: Path, window: int, texts: bool
+) -> dict[str, int]:
+    """Write the chunk's part of every table below ``out``, and its figures last."""
+    name = f"{place.number:05d}.parquet"
+    entity_of = _slice(index / "targets.i32", place.targets, place.target_count)
+    word_of = _slice(index / "words.i32", place.words, place.word_count)
+    links = feather.read_table(str(scanned / "links.arrow"))
+    entities = entity_of[links.column("target").to_numpy()]
+    kept = entities >= 0
+    links, entities = links.filter(pa.array(kept)), entities[kept]
+    tokens = feather.read_table(str(scanned / "tokens.arrow")).column("word").to_numpy()
+    token_ends = feather.read_table(str(scanned / "ends.arrow")).column("token").to_numpy()
+    token_starts = np.concatenate([np.zeros(1, np.int64), token_ends[:-1]])
+
+    _write_links(out / "links" / name, place, links, entities)
+    page = links.column("page").to_numpy()
+    before = links.column("before").to_numpy().astype(np.int64)
+    after = links.column("after").to_numpy().astype(np.int64)
+    firsts, lasts = windows(before, after, token_starts[page], token_ends[page], window)
+    rows = count_words(tokens, np.repeat(entities, 2), firsts, lasts, place.word_count)
+    contexts = _write_counts(out / "context_words" / name, rows, word_of)
+
+    own_entity = _slice(index / "pages.i32", place.pages, place.page_count)
+    articles = np.flatnonzero(own_entity >= 0)
+    lasts = np.minimum(token_ends[articles], token_starts[articles] + OWN_WORDS)
+    rows = count_words(tokens, own_entity[articles], token_starts[articles], lasts, place.word_count)
+    _write_counts(out / "own_words" / name, rows, word_of)
+    if texts:
+        _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
+    figures = {"links": links.num_rows, "context_words": contexts}
+    write_json(out / "done" / f"{place.number:05d}.json", figures)
+    return figures
+
+
+def _slice(path: Path, start: int, count: int) -> npt.NDArray[np.int32]:
+    return np.fromfile(path, dtype=np.int32, count=count, offset=4 * start)
+
+
+def _write_links(path: Path, place: Place, links: pa.Table, entities: npt.NDArray[np.int32]) -> None:
+    columns = {name: links.column(name) for name in ("start", "end", "anchor")}
+    page = links.column("page").to_numpy() + np.int32(place.pages)
+    table = pa.table({"page": page, **columns, "entity": entities}, schema=LINKS)
+    with written_aside(path) as aside:
+        delta = dict.fromkeys(("start", "end"), "DELTA_BINARY_PACKED")
+        pq.write_table(
+            table, aside, compression="zstd", use_dictionary=["page", "anchor"], column_encoding=delta
+        )
+
+
+def _write_counts(path: Path, parts: Iterable[Rows], word_of: npt.NDArray[np.int32]) -> int:
+    """Rows in order of entity and word: the order of words is the same in the chunk and in the corpus."""
+    written = 0
+    with (
+        written_aside(path) as aside,
+        pq.ParquetWriter(
+            aside,
+            COUNTS,
+            compression="zstd",
+            use_dictionary=["entity", "count"],
+            column_encoding={"word": "DELTA_BINARY_PACKED"},
+        ) as writer,
+    ):
+        for entity, word, count in parts:
+            writer.write_table(
+                pa.table({"entity": entity, "word": word_of[word], "count": count}, schema=COUNTS)
+            )
+            written += entity.size
+    return written
+
+
+def _write_texts(path: Path, place: Place, texts: pa.Table) -> None:
+    page = texts.column("page").to_numpy() + np.int32(place.pages)
+    table = pa.table({"page": page, "text": texts.column("text")}, schema=TEXTS)
+    with written_aside(path) as aside:
+        pq.write_table(table, aside, compression="zstd", use_dictionary=False, row_group_size=1 << 12)

@@ -1,0 +1,184 @@
+"""Worker processes that end when their parent does, and the memory they all use together.
+
+Python's own pools leave orphans behind when the parent is killed, and start badly from scripts without a
+main guard; here a worker is a fresh interpreter at the other end of a pipe and ends when the pipe closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pboh.errors import PbohError
+from pboh.files import peak_memory_megabytes
+
+Task = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Workers:
+    """``count`` processes that run functions; with one, everything runs in this process."""
+
+    def __init__(self, count: int) -> None:
+        self._running: dict[Connection, subprocess.Popen[bytes]] = {}
+        self._count = count
+
+    def __enter__(self) -> Self:
+        for _ in range(self._count if self._count > 1 else 0):
+            ours, theirs = Pipe()
+            command = [sys.executable, "-m", "pboh.corpus.workers", str(theirs.fileno()), str(os.getpid())]
+            # a group of its own: Ctrl-C is the parent's to handle
+            process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], process_group=0, env=_environment()
+            )
+            theirs.close()
+            self._running[ours] = process
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for connection, process in self._running.items():
+            if error is not None:
+                process.kill()
+            connection.close()
+        for process in self._running.values():
+            process.wait()
+        self._running.clear()
+
+    def processes(self) -> list[int]:
+        """Ids of this process and of the workers."""
+        return [os.getpid(), *(process.pid for process in self._running.values())]
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """Arguments and result of every task, as they finish; tasks are drawn only when a worker is free."""
+        if not self._running:
+            for function, arguments in tasks:
+                yield arguments, function(*arguments)
+            return
+        waiting, drawn = iter(tasks), {}
+        idle = list(self._running)
+        while True:
+            while idle and (task := next(waiting, None)):
+                connection = idle.pop()
+                self._send(connection, task)
+                drawn[connection] = task[1]
+            if not drawn:
+                return
+            for ready in wait(list(drawn)):
+                connection = next(each for each in drawn if each is ready)
+                result = self._receive(connection)
+                idle.append(connection)
+                yield drawn.pop(connection), result
+
+    def _send(self, connection: Connection, task: Task) -> None:
+        try:
+            connection.send(task)
+        except OSError:
+            raise self._died(connection) from None
+
+    def _receive(self, connection: Connection) -> Any:
+        try:
+            failed, result = connection.recv()
+        except (EOFError, OSError):
+            raise self._died(connection) from None
+        if failed:
+            raise result
+        return result
+
+    def _died(self, connection: Connection) -> PbohError:
+        code = self._running[connection].wait()
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
+        return PbohError(f"a worker process {how}", todo=todo)
+
+
+def _environment() -> dict[str, str]:
+    """The parent's, with its module path, and one thread for each library that would take all cores."""
+    single = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    return {**os.environ, **single, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def _serve(connection: Connection) -> None:
+    """Run what arrives until the pipe closes."""
+    while True:
+        try:
+            function, arguments = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[bool, Any] = (False, function(*arguments))
+        except PbohError as error:
+            answer = (True, error)
+        except MemoryError:
+            answer = (
+                True,
+                PbohError("memory ran out", todo="Use fewer --workers, then run the command again"),
+            )
+        except Exception as error:  # a defect of ours: shown in the parent, with the trace
+            answer = (True, RuntimeError(f"{error!r} in a worker:\n{traceback.format_exc()}"))
+        connection.send(answer)
+
+
+def _end_with_parent(parent: int) -> None:
+    """Ask Linux to end this process with its parent, even in the middle of a chunk."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+class PeakMemory:
+    """The most memory several processes held together, shared pages counted once; ten looks a second.
+
+    Linux only (proportional set size); elsewhere, this process's own peak times the number of processes.
+    """
+
+    def __init__(self, processes: Callable[[], list[int]]) -> None:
+        self._processes = processes
+        self._peak = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    @property
+    def megabytes(self) -> float:
+        """The peak so far."""
+        return self._peak or peak_memory_megabytes() * len(self._processes())
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.1):
+            self._peak = max(self._peak, sum(map(_resident, self._processes())))
+
+
+def _resident(process: int) -> float:
+    try:
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return 0.0
+
+
+if __name__ == "__main__":
+    _end_with_parent(int(sys.argv[2]))
+    _serve(Connection(int(sys.argv[1])))
