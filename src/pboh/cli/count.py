@@ -146,7 +146,7 @@ def open_engine(name: EngineName, out: str, memory: str, threads: int | None, ma
         raise InputError("--master is for Spark", todo="Add --engine spark")
     if "://" in out:
         raise InputError("DuckDB writes to local folders only", where=out, todo="Add --engine spark")
-    return DuckDB(Path(out, "steps", "spill"), parse_size(memory), threads)
+    return DuckDB(Path(out), parse_size(memory), threads)
 
 
 def show(manifest: dict[str, Any], out: str, json_file: Path | None) -> None:

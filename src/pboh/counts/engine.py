@@ -127,7 +127,7 @@ class DuckDB:
         for file in _parquet_files(path) if Path(path).is_dir() else [Path(path)]:
             if file.exists():
                 status = file.stat()
-                found.append((str(file.relative_to(path)), status.st_size, status.st_mtime_ns))
+                found.append((str(file.relative_to(path)), status.st_size, status.st_mtime_ns // 1_000_000))
         return found
 
     def check(self, folder: str, columns: Sequence[str]) -> None:
@@ -244,7 +244,7 @@ def _line_batches(path: Path) -> Batches:
     opener: Any = bz2.open if path.suffix == ".bz2" else open
     number = 0
     try:
-        with opener(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
+        with opener(path, "rt", encoding="utf-8", errors="replace", newline=None) as file:
             while lines := list(islice(file, LINES_PER_BATCH)):
                 numbers = pa.array(range(number + 1, number + 1 + len(lines)), pa.int64())
                 texts = pa.array([line.rstrip("\r\n") for line in lines], pa.string())

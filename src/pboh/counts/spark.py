@@ -1,1 +1,197 @@
-"""Run the statistics on Spark."""
+"""Run the same statistics on Spark: any master, any file system Spark can read and write."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count as numbers
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pboh.counts.engine import WRITE_AGAIN, Mapper
+from pboh.errors import CorpusError, CountsError, InputError, MissingExtraError, OutputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def open_session(master: str | None = None) -> SparkSession:
+    """A Spark session: the one `spark-submit` configured, or one on ``master``."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError.of("pyspark", "spark") from None
+    builder = SparkSession.builder.appName("pboh count")
+    if master is not None:
+        builder = builder.master(master)
+        if master.startswith("local"):  # workers on this machine run in this very environment
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        return builder.getOrCreate()
+    except PySparkException as error:
+        raise InputError(f"Spark did not start: {_first_line(error)}", todo=_START) from error
+    except Exception as error:
+        if "Py4J" not in type(error).__name__:
+            raise
+        raise InputError(f"Spark did not start: {_first_line(error)}", todo=_START) from error
+
+
+_START = "Check that Java 17 or newer is installed and that --master is right"
+
+
+class Spark:
+    """Spark behind the interface of an engine; folders are URIs that go to Spark's file systems as they are."""
+
+    def __init__(
+        self, memory: int = 4 << 30, master: str | None = None, session: SparkSession | None = None
+    ) -> None:
+        self.memory = memory
+        self._own = session is None
+        self._session = session or open_session(master)
+        self._scans = numbers()
+
+    def read_text(self, path: str) -> str | None:
+        """Content of a small file, None when there is none."""
+        with self._errors():
+            at, system = self._file(path)
+            if not system.exists(at):
+                return None
+            stream = system.open(at)
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a small file beside its place, then move it there."""
+        with self._errors():
+            at, system = self._file(path)
+            aside, _ = self._file(f"{path}.tmp")
+            stream = system.create(aside, True)
+            try:
+                stream.write(bytearray(text.encode()))
+            finally:
+                stream.close()
+            system.delete(at, False)
+            if not system.rename(aside, at):
+                raise OutputError("this file cannot be written", where=path)
+
+    def delete(self, path: str) -> None:
+        """Remove a file or folder if it is there."""
+        with self._errors():
+            at, system = self._file(path)
+            system.delete(at, True)
+
+    def files(self, path: str) -> list[tuple[str, int, int]]:
+        """(name, bytes, time of change) of the Parquet files below ``path``, or of the file ``path``."""
+        with self._errors():
+            at, system = self._file(path)
+            if not system.exists(at):
+                return []
+            root = str(system.getFileStatus(at).getPath().toUri().getPath())
+            found = []
+            listing = system.listFiles(at, True)
+            while listing.hasNext():
+                status = listing.next()
+                name = str(status.getPath().toUri().getPath())[len(root) :].lstrip("/") or "."
+                hidden = any(part.startswith(("_", ".")) for part in name.split("/"))
+                if name == "." or (name.endswith(".parquet") and not hidden):
+                    found.append((name, int(status.getLen()), int(status.getModificationTime())))
+            return sorted(found)
+
+    def check(self, folder: str, columns: Sequence[str]) -> None:
+        """Raise CorpusError unless ``folder`` holds Parquet files with ``columns``."""
+        if not self.files(folder):
+            raise CorpusError("the folder has no data files", where=folder, todo=WRITE_AGAIN)
+        try:
+            with self._errors():
+                names = self._read(folder).columns
+        except CountsError as error:
+            raise CorpusError(f"the folder is damaged ({error})", where=folder, todo=WRITE_AGAIN) from error
+        if missing := set(columns) - set(names):
+            raise CorpusError(f"columns are missing: {', '.join(sorted(missing))}", where=folder)
+
+    def scan(self, folder: str) -> str:
+        """Name of a view of all Parquet files below ``folder``."""
+        name = f"scan_{next(self._scans)}"
+        with self._errors():
+            self._read(folder).createOrReplaceTempView(name)
+        return name
+
+    def view(self, name: str, sql: str) -> None:
+        """Make ``name`` stand for a query."""
+        with self._errors():
+            self._session.sql(sql).createOrReplaceTempView(name)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Result of a small query."""
+        with self._errors():
+            return [tuple(row) for row in self._session.sql(sql).collect()]
+
+    def write(self, sql: str, folder: str) -> None:
+        """Write the result of a query; files are named in the order of its rows."""
+        with self._errors():
+            self._write(self._session.sql(sql), folder)
+
+    def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of the batches of a query, on the executors."""
+        with self._errors():
+            self._write(self._session.sql(sql).mapInArrow(function, _spark_schema(schema)), folder)
+
+    def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
+        """Write what a Python function makes of the numbered lines of a text file, on the executors."""
+        with self._errors():
+            lines = self._session.sparkContext.textFile(path).zipWithIndex()
+            numbered = lines.map(lambda pair: (pair[1] + 1, pair[0]))
+            frame = self._session.createDataFrame(numbered, "line BIGINT, text STRING")
+            self._write(frame.mapInArrow(function, _spark_schema(schema)), folder)
+
+    def close(self) -> None:
+        """Stop the session if it was started here."""
+        if self._own:
+            self._session.stop()
+
+    @property
+    def _jvm(self) -> Any:
+        return self._session.sparkContext._jvm
+
+    def _file(self, path: str) -> tuple[Any, Any]:
+        """Hadoop's path and the file system it is on."""
+        at = self._jvm.org.apache.hadoop.fs.Path(path)
+        return at, at.getFileSystem(self._session.sparkContext._jsc.hadoopConfiguration())
+
+    def _read(self, folder: str) -> DataFrame:
+        return self._session.read.option("recursiveFileLookup", "true").parquet(folder)
+
+    def _write(self, frame: DataFrame, folder: str) -> None:
+        frame.write.mode("overwrite").option("compression", "zstd").parquet(folder)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn what Spark raises into a sentence that says what to do."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError) as error:
+            if "No space left on device" in str(error):
+                todo = "Free some space and run the same command again: what is finished is kept"
+                raise OutputError("no space is left on a disk of the cluster", todo=todo) from error
+            raise CountsError(f"Spark failed: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    """What went wrong, without the Java stack trace."""
+    cause = getattr(error, "java_exception", None)
+    lines = str(cause if cause is not None else error).strip().splitlines()
+    return lines[-1] if "Python worker" in lines[0] else lines[0]
+
+
+def _spark_schema(schema: pa.Schema) -> str:
+    kinds = {pa.string(): "STRING", pa.int32(): "INT", pa.int64(): "BIGINT"}
+    return ", ".join(f"{column.name} {kinds[column.type]}" for column in schema)
