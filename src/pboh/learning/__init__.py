@@ -1,0 +1,1 @@
+"""Parameters fitted to data: grid search, pseudo-likelihood, calibration."""

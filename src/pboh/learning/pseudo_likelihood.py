@@ -1,0 +1,219 @@
+"""Pseudo-likelihood maximisation of ρ and λ by lock-free parallel SGD (paper, section 3.4).
+
+Maximises  Σ_d Σ_i log p(e_i | m_i, e_−i; ρ, λ) − γ·(‖ρ − ρ₀‖² + ‖λ − λ₀‖²).  Threads take blocks of
+documents of a shuffled epoch and write to the same arrays without locks (Hogwild): two documents rarely touch
+the same parameter, and a lost update is one noisy step among millions. One thread is exactly repeatable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from queue import SimpleQueue
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pboh.errors import InputError
+from pboh.learning import kernels
+from pboh.learning.kernels import Array, Documents, Step
+from pboh.learning.parameters import Parameters, check_size
+from pboh.progress import Report, silent
+
+BLOCK = 64  # documents a thread takes at a time: small beside an epoch, large beside the call
+
+
+@dataclass(frozen=True, slots=True)
+class LearningOptions:
+    """How to learn; recorded with the result."""
+
+    epochs: int = 10
+    rate: float = 0.1  # η of the first epoch
+    decay: float = 0.0  # η of epoch k is rate / (1 + decay·k)
+    adaptive: bool = True  # AdaGrad: rarely updated parameters keep a large rate
+    penalty: float = 0.1  # γ; a Gaussian prior of variance 1/(2γ) on every parameter
+    patience: int = 2  # epochs without a better held-out loss before learning stops
+    threads: int = 1
+    seed: int = 0
+
+    def step(self, epoch: int, documents: int, rescaled: bool) -> Step:
+        """How parameters move in one epoch of so many documents."""
+        rate = self.rate / (1.0 + self.decay * epoch)
+        return Step(rate, 2.0 * self.penalty / max(documents, 1), self.adaptive, rescaled)
+
+
+@dataclass(slots=True)
+class State:
+    """Where a run stands: enough to continue it as if it had never stopped."""
+
+    epoch: int = 0
+    position: int = 0  # documents of the epoch that are done
+    sums: list[float] = field(
+        default_factory=lambda: [0.0, 0, 0]
+    )  # Σ log p, right, links of the epoch so far
+    seconds: float = 0.0  # of the epoch so far
+    history: list[dict[str, float]] = field(default_factory=list)
+    best_loss: float = float("inf")
+    best_epoch: int = -1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a checkpoint."""
+        return asdict(self)
+
+
+def judged(docs: Documents, parameters: Parameters, threads: int = 1) -> tuple[Array, Array]:
+    """log p(e_i | m_i, e_−i) of every link, and its most probable ρ parameter given the others' gold."""
+    log_p, best = np.empty(docs.gold.size), np.empty(docs.gold.size, docs.gold.dtype)
+    p = parameters
+
+    def block(begin: int, end: int, scratch: tuple[Array, Array]) -> None:
+        kernels.judge(begin, end, docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, log_p, best, *scratch)
+
+    with workers(parameters, threads) as run:
+        for _ in run(block, 0, docs.offsets.size - 1):
+            pass
+    return log_p, best
+
+
+def held_out(docs: Documents, parameters: Parameters, threads: int = 1) -> dict[str, float]:
+    """Loss and accuracy per link; ``choices`` is the accuracy where the name has more than one entity."""
+    log_p, best = judged(docs, parameters, threads)
+    right = best == docs.gold
+    choice = np.diff(parameters.names.offsets)[docs.name] > 1
+    return {
+        "loss": float(-log_p.mean()) if log_p.size else 0.0,
+        "accuracy": float(right.mean()) if log_p.size else 0.0,
+        "accuracy_choices": float(right[choice].mean()) if choice.any() else 0.0,
+    }
+
+
+def full_gradient(
+    docs: Documents, parameters: Parameters, penalty: float = 0.0
+) -> tuple[float, Array, Array]:
+    """Objective and its exact gradient over all documents; the parameters must be settled."""
+    p = parameters
+    out_rho, out_lam = np.zeros(len(p.rho)), np.zeros(len(p.lam))
+    total = kernels.gradient(docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, out_rho, out_lam, *p.scratch())
+    for state, out in ((p.rho, out_rho), (p.lam, out_lam)):
+        offset = state[:, kernels.OFFSET].astype(np.float64)
+        total -= penalty * float(offset @ offset)
+        np.subtract(out, 2.0 * penalty * offset, out=out)
+    return float(total), out_rho, out_lam
+
+
+Block = Callable[[int, int, tuple[Array, Array]], Any]
+
+
+@contextmanager
+def workers(parameters: Parameters, threads: int) -> Iterator[Callable[[Block, int, int], Iterator[Any]]]:
+    """Yield ``run(block, begin, end)``, which spreads documents over threads with scratch memory."""
+    idle: SimpleQueue[tuple[Array, Array]] = SimpleQueue()
+    for _ in range(threads):
+        idle.put(parameters.scratch())
+    with ThreadPoolExecutor(threads) as pool:
+
+        def call(block: Block, begin: int, end: int) -> Any:
+            scratch = idle.get()
+            try:
+                return block(begin, end, scratch)
+            finally:
+                idle.put(scratch)
+
+        def run(block: Block, begin: int, end: int) -> Iterator[Any]:
+            starts = range(begin, end, BLOCK)
+            futures = [pool.submit(call, block, start, min(start + BLOCK, end)) for start in starts]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+        yield run
+
+
+class Learner:
+    """One run of learning: epochs over the training documents until the held-out loss stops falling."""
+
+    def __init__(
+        self, train: Documents, held: Documents, parameters: Parameters, options: LearningOptions
+    ) -> None:
+        if train.offsets.size < 2:
+            raise InputError("there is no document to learn from")
+        check_size(train)
+        self.train, self.held, self.parameters, self.options = train, held, parameters, options
+        self.state = State()
+
+    def run(
+        self,
+        report: Report = silent,
+        *,
+        save: Callable[[bool], None] = lambda better: None,
+        every: float = 300.0,
+    ) -> list[dict[str, float]]:
+        """Learn; ``save(better)`` is called after each epoch and, inside long ones, every so many seconds.
+
+        ``better`` says that the held-out loss is the best so far: these parameters are the result.
+        """
+        state, options = self.state, self.options
+        with workers(self.parameters, options.threads) as run:
+            if not state.history:
+                self._judge(0.0, [0.0, 0, 0], save)
+            while state.epoch < options.epochs and not self.finished:
+                self._epoch(run, report, save, every)
+        return state.history
+
+    @property
+    def finished(self) -> bool:
+        """Whether the held-out loss has stopped falling."""
+        return len(self.state.history) - 1 - self.state.best_epoch >= self.options.patience
+
+    def _epoch(self, run: Any, report: Report, save: Callable[[bool], None], every: float) -> None:
+        state, p, size = self.state, self.parameters, self.train.offsets.size - 1
+        order = np.random.default_rng((self.options.seed, state.epoch)).permutation(size)
+        step = self.options.step(state.epoch, size, p.rescaled)
+
+        def block(begin: int, end: int, scratch: tuple[Array, Array]) -> Any:
+            return kernels.learn(
+                order, begin, end, self.train, p.names, p.pairs, p.rho, p.lam, step, *scratch
+            )
+
+        saved = perf_counter()
+        while state.position < size:
+            began = perf_counter()
+            stop = min(state.position + max(size // 20, BLOCK * self.options.threads), size)
+            for result in run(block, state.position, stop):
+                state.sums = [float(a + b) for a, b in zip(state.sums, result, strict=True)]
+            state.position = stop
+            state.seconds += perf_counter() - began
+            loss = -state.sums[0] / max(state.sums[2], 1)
+            latest = state.history[-1]
+            report(
+                state.epoch + state.position / size,
+                self.options.epochs,
+                f"loss {loss:.4f}, held out {latest['loss']:.4f} ({latest['accuracy']:.2%} right)",
+            )
+            if state.position < size and perf_counter() - saved > every:
+                save(False)
+                saved = perf_counter()
+        kernels.settle(p.rho, float(size), step)
+        kernels.settle(p.lam, float(size), step)
+        sums, seconds = state.sums, state.seconds
+        state.epoch, state.position, state.sums, state.seconds = state.epoch + 1, 0, [0.0, 0, 0], 0.0
+        self._judge(seconds, sums, save)
+
+    def _judge(self, seconds: float, sums: list[float], save: Callable[[bool], None]) -> None:
+        """Note how the held-out pages fare after an epoch."""
+        state = self.state
+        entry = held_out(self.held, self.parameters, self.options.threads)
+        links = max(sums[2], 1)
+        entry |= {"epoch": state.epoch, "train_loss": -sums[0] / links, "train_accuracy": sums[1] / links}
+        entry["seconds"] = seconds
+        state.history.append(entry)
+        better = entry["loss"] < state.best_loss
+        if better:
+            state.best_loss, state.best_epoch = entry["loss"], state.epoch
+        save(better)
