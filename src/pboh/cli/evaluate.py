@@ -167,13 +167,14 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
 
 def _show(out: Console, table: Table) -> None:
     """Print one table."""
+    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
     from rich.table import Table as RichTable
 
-    shown = RichTable(title=table.title, title_justify="left", title_style="bold", caption=table.note or None)
-    shown.caption_justify = "left"
+    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    shown.caption, shown.caption_justify = table.note or None, "left"
     for at, name in enumerate(table.header):
-        shown.add_column(escape(name), justify="left" if at == 0 or name in {"System", "Source"} else "right")
+        shown.add_column(escape(name), justify="left" if at in table.words else "right")
     for number, cells in enumerate(table.rows):
         stressed = [
             f"[bold]{escape(cell)}[/]" if (number, column) in table.strong else escape(cell)

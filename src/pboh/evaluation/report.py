@@ -37,8 +37,8 @@ def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> st
         *([("models", "Two models", _models(evaluation, other))] if other else []),
         ("inference", "Inference", _inference(evaluation)),
         ("where", "Where it is right", _plots(evaluation)),
-        ("errors", "Errors", _asset("errors.html")),
         ("policy", "Policy and data", _policy(evaluation)),
+        ("errors", "Errors", _asset("errors.html")),  # last: its list grows while one scrolls
     ]
     sections = [section for section in sections if section[2]]
     body = "".join(
@@ -106,8 +106,7 @@ def _cards(evaluation: Evaluation) -> str:
 
 def html_table(table: Table) -> str:
     """A table; numbers to the right, ours tinted, the best in bold."""
-    left = {at for at, name in enumerate(table.header) if at == 0 or name in {"System", "Source", "Format"}}
-    left |= {at for at, name in enumerate(table.header) if name in {"First", "Second"}}
+    left = table.words
     head = "".join(
         f"<th{'' if at in left else ' class=n'}>{escape(n)}</th>" for at, n in enumerate(table.header)
     )
@@ -153,7 +152,10 @@ def _results(evaluation: Evaluation) -> str:
         )
     marks = [_published_f1(dataset) for dataset in evaluation.datasets]
     chart = svg.grouped_bars(names, series, marks, "Micro F1 by dataset and system", "PBoH in the paper")
-    keys = [f'<span><i class="s{at}"></i>{escape(one.name)}</span>' for at, one in enumerate(series)]
+    keys = [
+        f'<span><i class="{svg.series_class(at, len(series))}"></i>{escape(one.name)}</span>'
+        for at, one in enumerate(series)
+    ]
     if any(mark is not None for mark in marks):
         keys.append('<span><i class="diamond"></i>PBoH in the paper</span>')
     legend = f'<div class="legend">{"".join(keys)}</div>'

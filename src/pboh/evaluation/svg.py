@@ -8,7 +8,7 @@ from html import escape
 
 from pboh.evaluation.breakdowns import Bin, Calibration
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 14, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 18, 14, 46
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def grouped_bars(
     groups: Sequence[str], series: Sequence[Series], marks: Sequence[float | None], label: str, mark: str
 ) -> str:
     """Bars in groups, one colour a series; ``marks`` are drawn as diamonds over a whole group."""
-    plot = _Plot(max(620, 90 + 26 * len(groups) * max(3, len(series))), 320, label)
+    plot = _Plot(1090, 330, label)
     plot.grid(_PERCENT_TICKS)
     slot = (plot.x(1) - plot.x(0)) / max(1, len(groups))
     width = min(30.0, slot * 0.78 / max(1, len(series)))
@@ -96,13 +96,19 @@ def grouped_bars(
             if value is None:
                 continue
             x = centre + (s - len(series) / 2) * width
-            plot.bar(x + 0.5, width - 1, value, f"s{s}", f"{group}, {one.name}: {100 * value:.2f}")
+            kind = series_class(s, len(series))
+            plot.bar(x + 0.5, width - 1, value, kind, f"{group}, {one.name}: {100 * value:.2f}")
             interval = one.intervals[g] if one.intervals else None
             if interval:
                 plot.whisker(x + width / 2, *interval)
         _diamond(plot, centre, width * len(series), marks[g], f"{group}, {mark}")
         plot.text(centre, plot.y(0) + 16, _shortened(group, int(slot / 6.2)), "tick", 'text-anchor="middle"')
     return plot.done()
+
+
+def series_class(number: int, total: int) -> str:
+    """The style class of a series; the last one, the whole model, has the main colour."""
+    return f"s{min(total - 1 - number, 4)}"
 
 
 def _diamond(plot: _Plot, centre: float, width: float, value: float | None, name: str) -> None:

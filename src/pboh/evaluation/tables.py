@@ -32,6 +32,12 @@ class Table:
     ours: set[int] = field(default_factory=set)
     strong: set[tuple[int, int]] = field(default_factory=set)
 
+    @property
+    def words(self) -> set[int]:
+        """The columns that hold words, not figures."""
+        names = {"System", "Source", "Format", "First", "Second"}
+        return {0, *(at for at, name in enumerate(self.header) if name in names)}
+
     def add(self, cells: Iterable[str], ours: bool = False) -> None:
         """One more row."""
         if ours:
@@ -224,9 +230,15 @@ def comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
             table.strong.add((len(table.rows), 3))
         interval = f"{100 * test.low:+.2f} … {100 * test.high:+.2f}"
         p = f"{test.p:.4f}" if test.p >= 0.001 else "< 0.001"
-        names = system_name(test.first), system_name(test.second)
+        names = map(_with_system_name, (test.first, test.second))
         table.add([test.dataset, *names, f"{100 * test.difference:+.2f}", interval, p])
     return table
+
+
+def _with_system_name(words: str) -> str:
+    """``model pboh`` as ``model PBoH``."""
+    model, _, system = words.rpartition(" ")
+    return f"{model} {system_name(system)}".strip()
 
 
 def dataset_table(datasets: Sequence[Dataset]) -> Table:
