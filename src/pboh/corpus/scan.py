@@ -189,7 +189,10 @@ def _redirect(page: Page, site: Site) -> str | None:
 
 def _possible(title: str | None, site: Site) -> bool:
     """Whether a title without a page could be an article: a list or disambiguation page says so itself."""
-    return title is not None and page_kind(title, 0, False, "", site) == "article"
+    if title is None or title.startswith(site.conventions.list_titles):
+        return False
+    # only a title that ends like "Paris (disambiguation)" is worth a closer look
+    return not title.endswith(")") or page_kind(title, 0, False, "", site) == "article"
 
 
 def _feather(path: Path, columns: dict[str, pa.Array]) -> None:
