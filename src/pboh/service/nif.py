@@ -1,0 +1,252 @@
+"""GERBIL's protocol: a NIF document in Turtle comes in, the same document with linked phrases goes out.
+
+With phrases, they are resolved (D2KB); without, they are found (A2KB). Triples are read one after the other,
+only what NIF needs is kept, and the answer is written directly: no graph is built on the way.
+
+Offsets count code points, as NIF says. Java clients (GERBIL itself) count UTF-16 units: where the end of the
+context or the surface forms of its phrases show that, offsets are read and written that way.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from fastapi import APIRouter, Request, Response
+
+from pboh.document import Document, Mention
+from pboh.evaluation.datasets.turtle import IRI, Literal, TurtleError, parse_turtle
+from pboh.service.api import PROBLEMS, note
+from pboh.service.engine import Engine
+from pboh.service.errors import ServiceError, TooLargeError, UnprocessableError
+from pboh.service.identifiers import dbpedia, nil
+from pboh.service.wire import clean, text_body
+
+MEDIA_TYPES = ("application/x-turtle", "text/turtle")
+_NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_WANTED = {
+    _NIF + name: name for name in ("isString", "beginIndex", "endIndex", "anchorOf", "referenceContext")
+}
+_CONTAINERS = frozenset(_NIF + name for name in ("Sentence", "Paragraph", "Title", "Structure", "Page"))
+_FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
+_HEAD = f"""@prefix nif: <{_NIF}> .
+@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+_QUOTED = str.maketrans(
+    {chr(c): f"\\u{c:04X}" for c in (*range(32), 127)}
+    | {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+)
+_NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_MOST_CONTEXTS = 100
+
+
+@dataclass(slots=True)
+class _Resource:
+    """What was said of one subject."""
+
+    text: str | None = None
+    begin: str | None = None
+    end: str | None = None
+    anchor: str | None = None
+    context: str | None = None
+    container: bool = False
+
+
+@dataclass(slots=True)
+class Phrase:
+    """A given mention: its address and its span, in the units the client counts in."""
+
+    uri: str
+    start: int
+    end: int
+    anchor: str | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """A document: its address, its text, its phrases, and whether offsets count UTF-16 units."""
+
+    uri: str
+    text: str
+    phrases: list[Phrase] = field(default_factory=list)
+    utf16: bool = False
+
+
+def router(engine: Engine) -> APIRouter:
+    """POST `/nif`."""
+    api = APIRouter(tags=["GERBIL"], responses=PROBLEMS)
+    turtle = {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES}
+    documented = {"requestBody": {"required": True, "content": turtle}}
+    answers = {200: {"description": "The document with linked phrases.", "content": turtle}}
+
+    @api.post("/nif", response_class=Response, responses=answers, openapi_extra=documented)  # type: ignore[arg-type]
+    async def annotate(request: Request) -> Response:
+        """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
+        text = await text_body(request, MEDIA_TYPES)
+        answer, documents = await engine.run(_answer, engine, text)
+        for document in documents:
+            note(request, document)
+        kind = "text/turtle" if "text/turtle" in request.headers.get("accept", "") else MEDIA_TYPES[0]
+        return Response(answer.encode(), headers={"content-type": f"{kind}; charset=utf-8"})
+
+    return api
+
+
+def _answer(engine: Engine, turtle: str) -> tuple[str, list[Document]]:
+    parts, documents = [_HEAD], []
+    for context in read(turtle):
+        if context.phrases:
+            spans = _code_points(context)
+            document = engine.disambiguate(context.text, spans, overlapping=True)
+        else:
+            document = engine.link(context.text)
+        documents.append(document)
+        parts.append(write(context, document))
+    return "".join(parts), documents
+
+
+def read(turtle: str) -> list[Context]:
+    """The contexts of a NIF document with their phrases, in the order written."""
+    found: dict[str, _Resource] = {}
+    try:
+        for subject, predicate, value in parse_turtle(turtle):
+            name = _WANTED.get(predicate)
+            if name is None and predicate != _TYPE:
+                continue
+            resource = found.setdefault(subject, _Resource())
+            if name is None:
+                resource.container |= str(value) in _CONTAINERS
+            elif name == "referenceContext":
+                resource.context = str(value)
+            elif isinstance(value, Literal):
+                field_of = {
+                    "isString": "text",
+                    "beginIndex": "begin",
+                    "endIndex": "end",
+                    "anchorOf": "anchor",
+                }
+                setattr(resource, field_of[name], value.text)
+    except TurtleError as reason:
+        raise ServiceError(reason.what, where=reason.where) from None
+    contexts = _contexts(found)
+    for address, resource in found.items():
+        if resource.text is None and not resource.container and resource.context in contexts:
+            phrase = _phrase(address, resource)
+            if phrase is not None:
+                contexts[resource.context].phrases.append(phrase)
+    for context in contexts.values():
+        context.utf16 = _counts_utf16(context, found[context.uri].end)
+    return list(contexts.values())
+
+
+def _contexts(found: dict[str, _Resource]) -> dict[str | None, Context]:
+    contexts: dict[str | None, Context] = {}
+    for subject, resource in found.items():
+        if resource.text is None:
+            continue
+        if not isinstance(subject, IRI) or not subject or _NO_IRI.search(subject):
+            raise UnprocessableError(
+                "the nif:Context has no address of its own", todo="Give it an absolute IRI"
+            )
+        contexts[subject] = Context(str(subject), resource.text)
+    if not contexts:
+        raise UnprocessableError("there is no nif:Context with a nif:isString")
+    if len(contexts) > _MOST_CONTEXTS:
+        raise TooLargeError(f"there are {len(contexts):,} contexts and the limit is {_MOST_CONTEXTS}")
+    return contexts
+
+
+def _phrase(subject: str, resource: _Resource) -> Phrase | None:
+    """A phrase with its offsets, from its properties or its address; None for something without any."""
+    written = _FRAGMENT.search(subject)
+    begin = resource.begin if resource.begin is not None else written and written[1]
+    end = resource.end if resource.end is not None else written and written[2]
+    if begin is None or end is None:
+        return None
+    try:
+        # int() of very long digit strings is slow and then refused; no text is that long anyway.
+        start, stop = int(begin[:12]), int(end[:12])
+    except ValueError:
+        raise UnprocessableError(f"the phrase {clean(subject)} has offsets that are no integers") from None
+    uri = "" if not isinstance(subject, IRI) or _NO_IRI.search(subject) else str(subject)
+    return Phrase(uri, start, stop, resource.anchor)
+
+
+def _counts_utf16(context: Context, end: str | None) -> bool:
+    """Whether the client counts UTF-16 units; without a character beyond 16 bits there is no difference."""
+    text = context.text
+    if not text or max(text) <= "\uffff":
+        return False
+    if end is not None and end.isdigit() and len(end) < 12:
+        if int(end) == len(text):
+            return False
+        if int(end) == len(text.encode("utf-16-le")) // 2:
+            return True
+    units = text.encode("utf-16-le")
+    told = [p for p in context.phrases if p.anchor and p.start >= 0]
+    as_points = sum(text[p.start : p.end] == p.anchor for p in told)
+    as_units = sum(units[2 * p.start : 2 * p.end] == _units(p.anchor) for p in told)
+    return as_units > as_points
+
+
+def _units(text: str | None) -> bytes:
+    return (text or "").encode("utf-16-le", "surrogatepass")
+
+
+def _positions(text: str) -> list[int]:
+    """The UTF-16 position of every code point, and of the end."""
+    return list(accumulate((1 + (c > "\uffff") for c in text), initial=0))
+
+
+def _code_points(context: Context) -> list[tuple[int, int]]:
+    """Spans of the phrases in code points."""
+    if not context.utf16:
+        return [(phrase.start, phrase.end) for phrase in context.phrases]
+    point = {unit: at for at, unit in enumerate(_positions(context.text))}
+    spans = []
+    for phrase in context.phrases:
+        if phrase.start not in point or phrase.end not in point:
+            what = f"the phrase [{phrase.start}, {phrase.end}) is not inside the text, or splits a character"
+            raise UnprocessableError(what)
+        spans.append((point[phrase.start], point[phrase.end]))
+    return spans
+
+
+def write(context: Context, document: Document) -> str:
+    """The context and its linked phrases as Turtle."""
+    position = _positions(context.text) if context.utf16 else range(len(context.text) + 1)
+    last = position[len(context.text)]
+    given: list[Phrase | None] = [*context.phrases] or [None] * len(document)
+    parts = [
+        f"\n<{context.uri}> a nif:Context, nif:String, nif:RFC5147String ;\n"
+        f'    nif:beginIndex "0"^^xsd:nonNegativeInteger ;\n'
+        f'    nif:endIndex "{last}"^^xsd:nonNegativeInteger ;\n'
+        f"    nif:isString {quoted(context.text)} .\n"
+    ]
+    base = context.uri.partition("#")[0]
+    for phrase, mention in zip(given, document, strict=True):
+        start, end = position[mention.start], position[mention.end]
+        uri = phrase.uri if phrase and phrase.uri else f"{base}#char={start},{end}"
+        parts.append(_linked(uri, start, end, context.uri, mention))
+    return "".join(parts)
+
+
+def _linked(uri: str, start: int, end: int, context: str, mention: Mention) -> str:
+    meaning = dbpedia(mention.entity.title) if mention.entity else nil(mention.text)
+    return (
+        f"\n<{uri}> a nif:Phrase, nif:String, nif:RFC5147String ;\n"
+        f"    nif:anchorOf {quoted(mention.text)} ;\n"
+        f'    nif:beginIndex "{start}"^^xsd:nonNegativeInteger ;\n'
+        f'    nif:endIndex "{end}"^^xsd:nonNegativeInteger ;\n'
+        f"    nif:referenceContext <{context}> ;\n"
+        f"    itsrdf:taIdentRef <{meaning}> ;\n"
+        f'    itsrdf:taConfidence "{mention.probability:.6f}"^^xsd:double .\n'
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as a Turtle string on one line."""
+    return f'"{text.translate(_QUOTED)}"'

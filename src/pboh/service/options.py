@@ -1,0 +1,47 @@
+"""What a server is started with: the model, where it listens, and how much one request may ask for."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+VARIABLE = "PBOH_SERVICE"  # how the options reach worker processes
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request, and all of them together, may use. Safe defaults; every one is an option."""
+
+    body: int = 4 << 20  # bytes of a request
+    mentions: int = 2_000  # mentions of a document
+    documents: int = 100  # documents of a batch, cells of a reconciliation batch
+    seconds: float = 30.0  # waiting and computing
+    client_seconds: float = 20.0  # a client's time to send a request, and to take the next part of an answer
+    waiting: int = 256  # requests of a worker that wait for their turn
+    connections: int = 1_000  # open connections of a worker
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything `pboh serve` was told."""
+
+    model: str | None = None
+    paper: bool = False
+    settings: dict[str, Any] = {}
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    threads: int = 2  # computing threads of a worker
+    log_format: str = "json"
+    log_level: str = "info"
+    shutdown_seconds: int = 30  # running requests may take this long to finish
+    limits: Limits = Limits()
+
+    def to_environment(self) -> None:
+        """Leave the options where worker processes find them."""
+        os.environ[VARIABLE] = msgspec.json.encode(self).decode()
+
+    @classmethod
+    def from_environment(cls) -> Options:
+        """The options the parent process left."""
+        return msgspec.json.decode(os.environ.get(VARIABLE, "{}"), type=cls)
