@@ -45,7 +45,20 @@ _CUT = re.compile(
     rf"|/?+(?i:({_BLOCKS}))\b[^<>]*+>"  # 10
     rf"|/?+(?i:{_INLINE}|{_DROPPED}|{_VERBATIM})\b[^<>]*+>)"
 )
-_LEAF, _OPEN, _CLOSE, _SELF_CLOSED, _NOWIKI, _GALLERY, _BLOCK = 1, 2, 3, 6, 7, 9, 10
+_LEAF, _OPEN, _CLOSE, _NOWIKI, _GALLERY, _BLOCK = 1, 2, 3, 7, 9, 10
+
+NOTHING = "&#0;"
+"""An entity for no character: stands where markup was between a link and letters, which are no trail then."""
+
+CHARACTERS = {
+    f"{{{name}}}}}": text
+    for names, text in {
+        "'": "&#39;", "'s": "&#39;s", "snd|spnd|spaced ndash|spaced en dash": " – ", "mdash|em dash|—": "—",
+        "ndash|en dash|–": "–", "nbsp|space|thinsp|hairsp": " ", "·|dot|bull|•|middot": " · ", "=": "=",
+    }.items()
+    for name in names.split("|")
+}  # fmt: skip
+"""Templates that stand for a character: without it ``1914{{ndash}}1918`` would be one number."""
 
 _SPECIAL = re.compile(r"[\[\]{}|'<>=*#:;!_\n-]")
 
@@ -65,6 +78,8 @@ def cut(text: str) -> str:
             braces.append((start, end - start))
         elif kind == _CLOSE:
             _close_braces(start, end - start, braces, cuts)
+        elif kind == _LEAF:
+            cuts.append((start, end, CHARACTERS.get(match[_LEAF], "")))
         elif kind == _BLOCK:
             cuts.append((start, end, " "))
         elif kind == _NOWIKI:
@@ -76,11 +91,15 @@ def cut(text: str) -> str:
     if not cuts:
         return text
     kept: list[str] = []
-    position = 0
+    position, after_link = 0, False
     for start, end, instead in cuts:
-        kept.append(text[position:start])
+        if position < start:
+            kept.append(text[position:start])
+            after_link = text[start - 1] == "]"
         if instead:
             kept.append(instead)
+        elif after_link and text[end : end + 1].isalpha():
+            kept.append(NOTHING)
         position = end
     kept.append(text[position:])
     return "".join(kept)
@@ -122,41 +141,39 @@ def _captions(content: str) -> str:
     return "\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-_TABLE_LINE = re.compile(r"\n[ \t:]*+(\{\||\|\}|[|!])([^\n]*+)")
-_ROW = frozenset({"-", "+"})
-_HEADER_CELLS = re.compile(r"\|\||!!")
+_TABLE_EDGE = re.compile(r"\n[ \t:]*+(?:(\{\|)|\|\})")
+_HEADER_ROW = re.compile(r"\n[ \t]*+!([^\n]*+)")
+_ATTRIBUTES = r"(?:[^\n|\[]*+\|(?!\|))?+"  # align="right" | 12 is 12; a bar in a link is not that of a cell
+_LINE = re.compile(rf"\n[ \t:]*+(?:\{{\|[^\n]*+|\|(?:-[^\n]*+|\}}|\+)?+{_ATTRIBUTES})")
+_CELL = re.compile(rf"\|\|{_ATTRIBUTES}")
+_HEADER_CELL = re.compile(rf"(?:!!|\|\||^){_ATTRIBUTES}")
 
 
 def untable(text: str) -> str:
     """Tables as lines of tab-separated cells, without the attributes of tables, rows and cells."""
-    depth = 0
-
-    def line(match: re.Match[str]) -> str:
-        nonlocal depth
-        mark, content = match.groups()
-        if mark == "{|":
+    pieces: list[str] = []
+    position = begin = depth = 0
+    for edge in _TABLE_EDGE.finditer(text):
+        if edge[1]:
+            begin = begin if depth else edge.start()
             depth += 1
-            return "\n"
-        if not depth:
-            return match[0]
-        if mark == "|":
-            if content[:1] in _ROW:
-                return "\n" + (_without_attributes(content[1:]) if content[:1] == "+" else "")
-            if "|" not in content:
-                return "\n" + content
-            return "\n" + "\t".join(map(_without_attributes, content.split("||")))
-        if mark == "|}":
+        elif depth:
             depth -= 1
-            return "\n" + content
-        return "\n" + "\t".join(map(_without_attributes, _HEADER_CELLS.split(content)))
+            if not depth:
+                pieces += [text[position:begin], _cells(text[begin : edge.end()])]
+                position = edge.end()
+    if depth:
+        pieces += [text[position:begin], _cells(text[begin:])]
+        position = len(text)
+    return "".join(pieces) + text[position:]
 
-    return _TABLE_LINE.sub(line, text)
+
+def _cells(table: str) -> str:
+    return _CELL.sub("\t", _LINE.sub("\n", _HEADER_ROW.sub(_header_row, table)))
 
 
-def _without_attributes(cell: str) -> str:
-    """``align="right" | 12`` is 12; a bar inside a link is not that of a cell."""
-    bar = cell.find("|")
-    return cell if bar < 0 or cell.find("[[", 0, bar) >= 0 else cell[bar + 1 :]
+def _header_row(match: re.Match[str]) -> str:
+    return "\n" + _HEADER_CELL.sub("\t", match[1]).removeprefix("\t")
 
 
 _HEADING = re.compile(r"\n(={1,6}+)([^\n]++)")
@@ -169,7 +186,8 @@ _EXTERNAL = re.compile(
     r"(?:[ \t]++([^\[\]\n]*+))?+(\])?+"
 )
 _QUOTE_RUN = re.compile("'{2,}+")
-_APOSTROPHE = re.compile(r"'''(?<=\w''')(?=[\w\[])")
+_APOSTROPHE = re.compile(r"'''(?<=[\w\]]''')(?=[\w\[])")
+_QUOTES_AFTER_LINK = re.compile(r"\]\]''(?='*+[^\W\d_])")
 
 
 def unformat(text: str) -> str:
@@ -180,7 +198,9 @@ def unformat(text: str) -> str:
     if "__" in text:
         text = _SWITCH.sub("", text)
     if "''" in text:
-        text = _QUOTES.sub("", _elided(text) if _APOSTROPHE.search(text) else text)
+        if _APOSTROPHE.search(text):
+            text = _elided(text)
+        text = _QUOTES.sub("", _QUOTES_AFTER_LINK.sub(f"]]{NOTHING}''", text))
     if "//" in text:
         text = _EXTERNAL.sub(_external, text)
     return _BLANK_LINES.sub("\n\n", text)

@@ -76,7 +76,10 @@ _CAPITALS = "A-ZÀ-ÖØ-ÞА-ЯЁא-תء-غف-يぁ-ゖァ-ヺー一-鿿가-힣"
 _SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?/*$@=+–-"""
 PLAIN_TITLE = rf"[{_CAPITALS}][{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
 _PLAIN = re.compile(PLAIN_TITLE)
-_INVALID = re.compile("[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;")
+_INVALID = re.compile(
+    "[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;|(?:^|/)[.][.]?(?:/|$)"
+)
+_PROTOCOL = re.compile(r"(?i:https?|ftps?|mailto|news|ircs?|gopher|telnet|sips?|tel|sms):|//")
 _ENTITY = re.compile(r"&(?:#(?:([0-9]{1,7})|[xX]([0-9a-fA-F]{1,6}))|([A-Za-z][A-Za-z0-9]{1,31}));")
 _LONGEST = 255
 
@@ -86,6 +89,8 @@ def _decoded(match: re.Match[str]) -> str:
     if name:
         return html5.get(name + ";") or match.group()
     point = int(decimal) if decimal else int(hexadecimal, 16)
+    if not point:
+        return ""  # no character: `markup.NOTHING` stands between a link and letters that do not continue it
     valid = point in (9, 10, 13) or 32 <= point < 0xD800 or 0xE000 <= point <= 0x10FFFF
     return chr(point) if valid else match.group()
 
@@ -137,8 +142,9 @@ def split_target(raw: str, site: Site) -> tuple[int, str] | None:
 
     A ``#section`` is cut off; a link to a section of the same page has the title ``""``.
     """
-    if _is_plain(raw):
-        return MAIN, raw
+    title = _capital(raw, site)
+    if _is_plain(title):
+        return MAIN, title
     page, hash_, _ = _clean(raw).partition("#")
     page = page.strip(" ").removeprefix(":").strip(" ")
     namespace = MAIN
@@ -155,18 +161,13 @@ def split_target(raw: str, site: Site) -> tuple[int, str] | None:
         page = rest.strip(" ")  # [[en:Bus]] on the English Wikipedia is [[Bus]]
     if not page:
         return (MAIN, "") if hash_ and namespace == MAIN else None
-    if _INVALID.search(page) or page in {".", ".."} or page.startswith(":") or _too_long(page):
+    if _INVALID.search(page) or page.startswith(":") or _PROTOCOL.match(page) or _too_long(page):
         return None
     return namespace, _capital(page, site)
 
 
 def _too_long(title: str) -> bool:
     return len(title) > _LONGEST or len(title.encode("utf-8", "surrogatepass")) > _LONGEST
-
-
-def is_language_link(raw: str, site: Site) -> bool:
-    """Whether ``[[raw]]`` (no colon in front) stands for the same article in another language."""
-    return ":" in raw and _prefix(raw.partition(":")[0]) in site.languages
 
 
 def follow_redirects(redirects: Mapping[str, str]) -> dict[str, str]:

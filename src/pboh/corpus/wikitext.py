@@ -19,7 +19,6 @@ from pboh.corpus.titles import (
     MAIN,
     PLAIN_TITLE,
     Site,
-    is_language_link,
     split_target,
     unescape,
 )
@@ -127,6 +126,10 @@ class _Reader:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.titles: dict[str, str] = {}
+        shown_elsewhere = {CATEGORY: _NOTHING, FILE: _IMAGE}
+        self.kinds = dict.fromkeys(site.languages, _NOTHING) | {
+            name: shown_elsewhere.get(key, _TEXT) for name, key in site.namespaces.items()
+        }
         trail = f"[{site.conventions.trail}]*+" if site.conventions.trail else ""
         self.trail = re.compile(f"({trail})")
         # A whole link whose anchor needs no care, in one match; any other [[ waits for its ]].
@@ -180,15 +183,11 @@ class _Reader:
 
     def resolve(self, target: str) -> tuple[str, str]:
         """What ``[[target]]`` is, and its title when it is a link to an article."""
+        prefix, colon, _ = target.partition(":")
+        if colon and (kind := self.kinds.get(prefix.strip(" _").lower())):
+            return kind, ""
         found = split_target(target, self.site)
-        if found is None:
-            return (_NOTHING if is_language_link(target, self.site) else _TEXT), ""
-        namespace, title = found
-        if namespace == MAIN:
-            return (_LINK if title else _TEXT), title
-        if target.lstrip().startswith(":"):
-            return _TEXT, ""
-        return {FILE: _IMAGE, CATEGORY: _NOTHING}.get(namespace, _TEXT), ""
+        return (_LINK, found[1]) if found and found[0] == MAIN and found[1] else (_TEXT, "")
 
     def _link(self, page: _Page, at: int, target: str, label: str | None, trail: str) -> None:
         """Put a link whose target is not among those remembered, or whose label needs care."""
