@@ -25,6 +25,7 @@ from pboh.errors import CorpusError
 
 BLOCK = 0x314159265359  # the first digits of pi announce a block
 END = 0x177245385090  # the digits of its square root announce the end of a stream
+LONGEST_BLOCK = 1 << 20  # compressed: 900 kB and a little
 _WINDOW = 4 << 20
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lxml import etree
 
-from pboh.corpus.sources import Chunk, Source, codec_of, head
+from pboh.corpus.bzip2 import LONGEST_BLOCK
+from pboh.corpus.sources import Chunk, Source, codec_of, head, read
 from pboh.errors import CorpusError, InputError
 
 _OPEN, _CLOSE = b"<page>", b"</page>"
+_TAIL = 4096
 _EXPECTED = "Give a dump such as dewiki-20250101-pages-articles.xml.bz2, or JSON lines (.jsonl)"
 
 
@@ -142,10 +144,16 @@ def _page_elements(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iter
             end = data.find(_CLOSE)
         here = end + len(_CLOSE)
         yield base + start, data[start:here]
-    if chunk.last and b"</mediawiki>" not in data[here:] + b"".join(following):
-        raise CorpusError(
-            "the dump ends before </mediawiki>: it is cut off", where=chunk.source.path, todo=_AGAIN
-        )
+    if chunk.last and b"</mediawiki>" not in _ending(chunk, own):
+        what = "the dump ends before </mediawiki>: it is cut off"
+        raise CorpusError(what, where=chunk.source.path, todo=_AGAIN)
+
+
+def _ending(chunk: Chunk, own: bytes) -> bytes:
+    """The last bytes of the file, some of which may belong to the chunk before."""
+    if len(own) < _TAIL and chunk.data is None:
+        own = read(replace(chunk, start=max(0, chunk.start - 2 * LONGEST_BLOCK)))[0]
+    return own[-_TAIL:]
 
 
 def _extended(chunk: Chunk, data: bytes, following: Iterator[bytes], offset: int) -> bytes:
