@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "evaluate",
     "extract": "extract",
     "info": "model",
+    "learn": "learn",
     "serve": "serve",
     "warmup": "model",
 }
