@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -21,11 +21,16 @@ TITLES = ["Jordan", "Michael Jordan", "Paris", "Paris Hilton", "Texas", "United 
 REDIRECTS = {"USA": "United States"}
 
 
+@dataclass
+class FakeSettings:
+    system: str
+
+
 class FakeLinker:
     """Answers with the most frequent candidate, except "pboh", which takes the second one of Jordan."""
 
     def __init__(self, system: str = "pboh") -> None:
-        self.settings = SimpleNamespace(system=system)
+        self.settings = FakeSettings(system)
         self.model = {"entity_occurrences": [70, 30, 900, 10, 1200, 50]}
         self.asked: list[tuple[str, list[tuple[int, int]]]] = []
 

@@ -63,8 +63,15 @@ class TestAida:
         file.write_text("-DOCSTART- (1 A)\nEU\tB\n")
         with pytest.raises(InputError, match="line 2"):
             read_dataset(f"aida:{file}")
-        file.write_text("-DOCSTART- (1 A)\nEU\tI\tEU\tEU\n")
-        assert kinds(read_dataset(file)) == {"lost": 1}
+
+    def test_tokens_decide_where_a_mention_is(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.tsv"
+        tokens = ["S\tB\tS&P\tS", "P\tI\tS&P\tS", "fell", "EU\tI\tEU\tEU", "a\u2028b"]
+        file.write_text("-DOCSTART- (1 A)\r\n" + "\r\n".join(tokens) + "\r\n", encoding="utf-8")
+        dataset = read_dataset(file)
+        assert golds(dataset) == [("S P", "S"), ("EU", "EU")]
+        assert kinds(dataset) == {"repaired": 2}
+        assert dataset.documents[0].text.endswith("a\u2028b\n")
 
 
 class TestWned:
@@ -123,6 +130,14 @@ class TestMicroposts:
         dataset = read_dataset(f"microposts:{DATA}/microposts.csv")
         assert golds(dataset) == [("Paris", "Paris")]
         assert dataset.documents[0].text == "Paris, I love you"
+
+    def test_a_quotation_mark_swallows_nothing(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.tsv"
+        file.write_text('1\t"open, Bern\tBern\thttp://dbpedia.org/resource/Bern\n2\tBern\n')
+        assert [document.text for document in read_dataset(file)] == ['"open, Bern', "Bern"]
+        file.write_text('1,"open\n2,x\n')
+        with pytest.raises(InputError, match="not CSV"):
+            read_dataset(f"microposts:{file}")
 
 
 class TestJsonLines:

@@ -130,11 +130,12 @@ def test_tables(linker, small) -> None:
     assert ["AIDA/CoNLL-Test A", "paper", "22.18", "100.00", "445.56", "2.86"] in propagation_table(
         evaluation
     ).rows
-    assert graph_table(evaluation).rows[0][:4] == ["kore50-small", "ours", "1.67", "2.33"]
-    assert dataset_table(evaluation.datasets).rows[0][:6] == [
+    assert graph_table(evaluation).rows[0][:4] == ["kore50-small", "ours", "2.50", "3.50"]
+    assert dataset_table(evaluation.datasets).rows[0][:7] == [
         "kore50-small",
         "jsonl",
         "3",
+        "2",
         "5",
         "1",
         "50 / 144",

@@ -27,7 +27,8 @@ POLICY = (
     "micro counts mentions; macro averages precision and recall over documents with a gold mention and takes "
     "their harmonic mean (the authors' way); macro_gerbil is the mean of the documents' own F1, where a "
     "document without gold and without answer counts 1 (GERBIL's way).",
-    "Milliseconds are end to end: look-up, context, pairs, propagation.",
+    "Means over documents (mentions, entities, milliseconds, convergence) leave out documents without gold; "
+    "milliseconds are end to end: look-up, context, pairs, propagation.",
 )
 
 
@@ -113,7 +114,8 @@ def judge(
     flags = np.array([_judged(mention, answer, resolve) for _, mention, answer in pairs], np.bool_).reshape(
         -1, 4
     )
-    stages = sorted({stage for answered in answers for stage in answered.timings})
+    asked = [answered for answered in answers if answered.answers]
+    stages = sorted({stage for answered in asked for stage in answered.timings})
     return Judgement(
         dataset=dataset.name,
         system=system,
@@ -129,7 +131,7 @@ def judge(
         converged=np.array([answered.converged for answered in answers], np.bool_),
         milliseconds=np.array([answered.milliseconds for answered in answers], np.float64),
         entities=np.array([len({c for a in d.answers for c in a.candidates}) for d in answers], np.float64),
-        timings={s: 1e3 * float(np.mean([a.timings.get(s, 0.0) for a in answers])) for s in stages},
+        timings={s: 1e3 * float(np.mean([a.timings.get(s, 0.0) for a in asked])) for s in stages},
     )
 
 
@@ -317,6 +319,7 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
     counts = judgement.counts
     mentions = len(judgement.document)
     reached = int(judgement.candidate.sum())
+    used = judgement.gold > 0  # a document without mentions costs nothing and would flatter the means
     ran = judgement.rounds > 0
     return Row(
         dataset=judgement.dataset,
@@ -326,14 +329,14 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         micro=Scores(*micro_scores(counts).tolist()),
         macro=Scores(*macro_scores(counts).tolist()),
         macro_gerbil=Scores(*macro_gerbil_scores(counts).tolist()),
-        gold_in_kb=_share(judgement.known),
-        gold_in_candidates=_share(judgement.candidate),
+        gold_in_kb=_mean(judgement.known),
+        gold_in_candidates=_mean(judgement.candidate),
         accuracy_given_candidate=float(judgement.correct.sum()) / reached if reached else 0.0,
-        ms_per_document=float(judgement.milliseconds.mean()),
-        rounds=float(judgement.rounds[ran].mean()) if ran.any() else 0.0,
-        converged=_share(judgement.converged),
-        mentions_per_document=mentions / len(counts),
-        entities_per_document=float(judgement.entities.mean()),
+        ms_per_document=_mean(judgement.milliseconds[used]),
+        rounds=_mean(judgement.rounds[ran]),
+        converged=_mean(judgement.converged[used]),
+        mentions_per_document=_mean(judgement.gold[used]),
+        entities_per_document=_mean(judgement.entities[used]),
         answered=int(judgement.answered.sum()),
         correct=int(judgement.correct.sum()),
         intervals=bootstrap(judgement, samples) if samples and mentions else {},
@@ -341,5 +344,5 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
     )
 
 
-def _share(flags: NDArray[np.bool_]) -> float:
-    return float(flags.mean()) if len(flags) else 0.0
+def _mean(values: NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else 0.0

@@ -243,13 +243,14 @@ def _with_system_name(words: str) -> str:
 
 def dataset_table(datasets: Sequence[Dataset]) -> Table:
     """What was read, beside what the publishers say there is."""
-    header = ["Dataset", "Format", "Docs", "Mentions", "NIL", "published docs / mentions"]
+    header = ["Dataset", "Format", "Docs", "with gold", "Mentions", "NIL", "published docs / mentions"]
     table = Table("Datasets as read", [*header, "repaired", "lost", "merged", "unmapped"])
     for dataset in datasets:
         problems = dataset.problem_counts()
         printed = published.STATISTICS.get(paper_name_of(dataset) or "")
         known = f"{printed[0]:,} / {printed[1]:,}" if printed else _NOTHING
-        counts = [f"{number:,}" for number in (len(dataset), dataset.mentions, dataset.nil)]
+        with_gold = sum(bool(document.linked) for document in dataset)
+        counts = [f"{number:,}" for number in (len(dataset), with_gold, dataset.mentions, dataset.nil)]
         kinds = [str(problems.get(kind, 0)) for kind in ("repaired", "lost", "merged", "unmapped")]
         table.add([dataset.name, dataset.format, *counts, known, *kinds])
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pboh.errors import InputError
@@ -79,7 +79,9 @@ def read_aida(path: Path, part: str | None = None) -> Dataset:
 def _documents(path: Path, problems: list[Problem]) -> Iterator[tuple[GoldDocument, str | None]]:
     """Each document with the part it belongs to."""
     current: _Open | None = None
-    for number, line in enumerate(read_text(path, problems).splitlines(), start=1):
+    # Not splitlines(): a token may hold other characters that Python takes for line ends.
+    lines = read_text(path, problems).replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, start=1):
         if line.startswith("-DOCSTART-"):
             if current is not None:
                 yield _closed(current, problems)
@@ -106,8 +108,17 @@ def _opened(heading: str) -> _Open:
 
 
 def _closed(document: _Open, problems: list[Problem]) -> tuple[GoldDocument, str | None]:
+    """The finished document; the tokens say where a mention is, whatever its third column spells."""
     text = "".join(document.pieces)
-    return build_document(document.name, text, document.annotations, problems, document.name), document.part
+    annotations = []
+    for annotation in document.annotations:
+        spelt = text[annotation.start : annotation.end]
+        if annotation.surface != spelt:
+            where = f"{document.name}, mention at {annotation.start}"
+            what = f"the tokens say {spelt!r}, not {annotation.surface!r}"
+            problems.append(Problem("repaired", where, what, document.name))
+        annotations.append(replace(annotation, surface=spelt))
+    return build_document(document.name, text, annotations, problems, document.name), document.part
 
 
 def _token(document: _Open, fields: list[str], where: str, problems: list[Problem]) -> None:
@@ -118,13 +129,12 @@ def _token(document: _Open, fields: list[str], where: str, problems: list[Proble
         return
     if tag not in {"B", "I"} or len(fields) < 4:
         raise InputError("a mention needs B or I, its text and its entity", where=where)
-    if tag == "I":
-        if not document.annotations:
-            problems.append(Problem("lost", where, "an I without a B before it", document.name))
-            return
-        last = document.annotations[-1]
-        document.annotations[-1] = Annotation(last.start, document.length, last.surface, last.golds, last.uri)
+    last = document.annotations[-1] if document.annotations else None
+    if tag == "I" and last is not None and last.end == start - 1:
+        document.annotations[-1] = replace(last, end=document.length)
         return
+    if tag == "I":
+        problems.append(Problem("repaired", where, "an I without a B before it, read as a B", document.name))
     wikipedia = fields[4] if len(fields) > 4 else None
     entity = _YAGO_ESCAPE.sub(lambda match: chr(int(match[1], 16)), fields[3])
     title = written_title(entity) and (written_title(wikipedia) or written_title(entity))

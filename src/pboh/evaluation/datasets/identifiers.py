@@ -35,7 +35,8 @@ def title_of(identifier: str) -> str | None:
                 # A question mark belongs to titles such as "Who's Next?"; key=value does not.
                 query = f"?{parts.query}" if parts.query and "=" not in parts.query else ""
                 mark = "?" if identifier.endswith("?") else ""
-                return plain_title(parts.path[len(folder) :] + query + mark) or None
+                title = plain_title(parts.path[len(folder) :] + query + mark)
+                return title if title not in {"", "*null*"} else None
         query_title = re.search(r"(?:^|&)title=([^&]+)", parts.query)
         return plain_title(query_title[1]) or None if query_title else None
     return None

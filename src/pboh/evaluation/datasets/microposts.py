@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pboh.errors import InputError
@@ -31,17 +31,33 @@ def read_microposts(path: Path) -> Dataset:
     """Read a file of tweets with their mentions."""
     problems: list[Problem] = []
     text = read_text(path, problems)
-    first = text.partition("\n")[0]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in first else ",", strict=False)
-    try:
-        documents = [
-            _tweet(row, f"{path}, line {rows.line_num}", problems)
-            for row in rows
-            if any(field.strip() for field in row)
-        ]
-    except csv.Error as reason:
-        raise InputError(str(reason), where=f"{path}, line {rows.line_num}") from None
+    rows = _tabbed(text) if "\t" in text.partition("\n")[0] else _quoted(text, path)
+    documents = (
+        _tweet(row, f"{path}, line {number}", problems) for number, row in rows if any(map(str.strip, row))
+    )
     return Dataset(path.stem, tuple(documents), tuple(problems), POLICY)
+
+
+def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:
+    """One tweet a line: a quotation mark that is never closed must not swallow the lines below it."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        yield number, [_unquoted(field.strip()) for field in line.split("\t")]
+
+
+def _unquoted(field: str) -> str:
+    if len(field) > 1 and field.startswith('"') and field.endswith('"'):
+        return field[1:-1].replace('""', '"')
+    return field
+
+
+def _quoted(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Comma-separated values, which cannot do without quotation marks."""
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as reason:
+        raise InputError(f"not CSV ({reason})", where=f"{path}, line {rows.line_num}") from None
 
 
 def _tweet(row: list[str], where: str, problems: list[Problem]) -> GoldDocument:
@@ -51,7 +67,7 @@ def _tweet(row: list[str], where: str, problems: list[Problem]) -> GoldDocument:
             where=where,
             todo="If the file has no texts, add them from Twitter's own download first",
         )
-    id, text = row[0].strip(), row[1].strip().strip('"').strip()
+    id, text = row[0].strip(), row[1].strip()
     pairs = [field.strip() for field in row[2:]]
     while pairs and not pairs[-1]:
         pairs.pop()

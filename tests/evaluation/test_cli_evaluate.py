@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import pboh.cli
+import pboh.linker
+
+DATA = Path(__file__).parent / "data"
+WORLD = Path(__file__).parents[1] / "data" / "world.xml"
+
+
+def run(*arguments: object) -> int:
+    """The command as typed; returns its exit code."""
+    before = sys.argv
+    sys.argv = ["pboh", *map(str, arguments)]
+    try:
+        pboh.cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """A dataset the fake linker has answers for."""
+    text = "Paris is not in Texas, said Jordan."
+    mentions = [(0, 5, "Paris Hilton"), (16, 21, "Texas"), (28, 34, "Michael Jordan")]
+    lines = [
+        {"id": "d", "text": text, "mentions": [{"start": s, "end": e, "gold": g} for s, e, g in mentions]}
+    ]
+    file = tmp_path / "kore50.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+@pytest.fixture
+def fake_model(monkeypatch: pytest.MonkeyPatch, linker) -> list[tuple[str, bool, dict]]:
+    """Every model is the fake linker; remembers how it was loaded."""
+    loaded = []
+
+    def load(path: Path, *, paper: bool = False, **settings: object):
+        loaded.append((Path(path).name, paper, settings))
+        info = {"wiki": "testwiki", "totals": {"entities": 6}}
+        made = linker.with_settings(system="pboh")
+        made.model = Mapped(made.model, info)
+        made.with_settings = linker.with_settings
+        return made
+
+    class Mapped(dict):
+        def __init__(self, values: dict, info: dict) -> None:
+            super().__init__(values)
+            self.info = info
+
+    monkeypatch.setattr(pboh.linker, "load", load)
+    return loaded
+
+
+def test_rows_and_report(fake_model, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows_file, page = tmp_path / "rows.json", tmp_path / "report.html"
+    arguments = ["evaluate", "--model", "m", gold, "--systems", "all", "--json", rows_file, "--report", page]
+    assert run(*arguments) == 0
+    rows = json.loads(rows_file.read_text())
+    assert [row["system"] for row in rows] == ["localmention", "localcontext", "unnorm", "rescaled", "pboh"]
+    last = rows[-1]
+    assert last["micro"] == pytest.approx({"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3})
+    keys = "dataset documents mentions macro gold_in_kb gold_in_candidates accuracy_given_candidate"
+    assert {*keys.split(), "ms_per_document", "rounds", "converged"} <= set(last)
+    out = capsys.readouterr().out
+    assert "Results" in out and "66.67" in out and "ours: PBoH" in out
+    assert "NIL golds are dropped" in out and "Paired tests between systems" in out
+    assert "Loopy belief propagation statistics" in out and "Entities in the graph" in out
+    assert "Paris Hilton" in page.read_text()
+    assert fake_model == [("m", False, {})]
+
+
+def test_compare_with_the_papers_settings(fake_model, gold: Path, tmp_path: Path, capsys) -> None:
+    rows_file = tmp_path / "rows.json"
+    assert (
+        run("evaluate", "-m", "m", gold, "--compare", "paper", "--set", "tau=0.7", "--json", rows_file) == 0
+    )
+    assert fake_model == [("m", False, {"tau": 0.7}), ("m", True, {})]
+    assert [row["model"] for row in json.loads(rows_file.read_text())] == ["m", "paper"]
+    out = capsys.readouterr().out
+    assert "m beside paper" in out and "Paired tests between models" in out
+
+
+def test_compare_two_models_as_in_the_paper(fake_model, gold: Path) -> None:
+    assert run("evaluate", "-m", "one", gold, "--paper", "--compare", "two") == 0
+    assert [(name, paper) for name, paper, _ in fake_model] == [("one", True), ("two", True)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.ttl"], "there is no such dataset"),
+        ([DATA / "small.jsonl", "--systems", "pboh,best"], "unknown system 'best'"),
+        ([DATA / "small.jsonl", "--set", "tua=1"], "tua"),
+    ],
+)
+def test_mistakes_are_one_sentence(fake_model, arguments: list, message: str, capsys) -> None:
+    assert run("evaluate", "-m", "m", *arguments) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_missing_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run("evaluate", "-m", tmp_path / "nothing", DATA / "small.jsonl") == 1
+    assert "error:" in capsys.readouterr().err
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate", "--help") == 0
+    out = capsys.readouterr().out
+    assert "aida:" in out and "--report" in out and "Examples" in out
+
+
+@pytest.mark.slow
+def test_the_whole_way_with_a_real_model(tmp_path: Path) -> None:
+    corpus, counts, model = (tmp_path / name for name in ("corpus", "counts", "model"))
+    assert run("extract", WORLD, "--out", corpus) == 0
+    assert run("count", corpus, "--out", counts) == 0
+    assert run("build", counts, "--out", model) == 0
+    text = "Müller scored for Bayern in Munich. Tbilisi is the capital of Georgia in the Caucasus."
+    names = {"Müller": "Thomas Müller", "Bayern": "FC Bayern Munich", "Georgia": "Georgia (country)"}
+    mentions = [
+        {"start": text.index(name), "end": text.index(name) + len(name), "gold": gold}
+        for name, gold in names.items()
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"id": "d", "text": text, "mentions": mentions}))
+    rows_file, page = tmp_path / "rows.json", tmp_path / "report.html"
+    arguments = ["--systems", "all", "--compare", "paper", "--json", rows_file, "--report", page]
+    assert run("evaluate", "-m", model, gold, *arguments) == 0
+    rows = json.loads(rows_file.read_text())
+    assert len(rows) == 10
+    assert all(row["gold_in_kb"] == 1 and row["mentions"] == 3 for row in rows)
+    whole = next(row for row in rows if row["system"] == "pboh")
+    assert whole["correct"] >= 2 and whole["converged"] == 1
+    assert set(whole["ms_by_stage"]) >= {"candidates", "pairs", "propagation"}
+    assert page.stat().st_size > 20_000
