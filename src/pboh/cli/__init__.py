@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "download": "download",
     "evaluate": "evaluate",
     "extract": "extract",
+    "fit": "learn",
     "info": "model",
     "learn": "learn",
     "serve": "serve",

@@ -76,3 +76,42 @@ def learn(
     summarise(f"learned for {model}", {name: value for name, value in figures.items() if name != "history"})
     if json is not None:
         write_json(json, figures)
+
+
+@app.command("fit")
+def fit(
+    model: ModelFolder,
+    gold: Annotated[
+        list[str], typer.Argument(metavar="GOLD...", help="Gold documents the model was not counted from.")
+    ],
+    use: Annotated[str, typer.Option(help="Terms to weigh, separated by commas.")] = "",
+    test: Annotated[
+        float, typer.Option(help="Share of the documents kept for judging.", min=0.0, max=0.9)
+    ] = 0.3,
+    seed: Annotated[int, typer.Option(help="Decides which documents are kept.", min=0)] = 0,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Candidates and windows of the paper's model.")
+    ] = False,
+    json: JsonFile = None,
+) -> None:
+    """Fit the few global weights (ζ, τ, …) to gold documents: convex, in seconds, with standard errors.
+
+    All other mentions are taken as known, as in pseudo-likelihood. Documents the model was counted from would
+    make every count look better than it is: use others. Values that are settings can be used right away.
+
+    Example: pboh fit model validation.jsonl.gz
+    """
+    from pboh.evaluation.datasets import read_dataset
+    from pboh.learning.fit import fit_weights
+    from pboh.linker import load
+    from pboh.progress import progress, summarise
+
+    documents = [
+        (document.text, [(m.start, m.end, m.gold) for m in document.linked if m.gold is not None])
+        for name in gold
+        for document in read_dataset(name)
+    ]
+    names = [name.strip() for name in use.split(",") if name.strip()] or None
+    with progress("fitting") as report:
+        figures = fit_weights(load(model, paper=paper), documents, names, test, seed, report)
+    summarise(f"weights for {model}", figures, json)
