@@ -223,23 +223,27 @@ def _external(match: re.Match[str]) -> str:
 
 
 def _elided(text: str) -> str:
-    """``l'''Iliade''`` is an l, an apostrophe and italics: so when a line's bold and italics are both odd."""
+    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends.
 
+    As an entity the apostrophe is safe from being taken for markup. Only lines where it can matter are read.
+    """
     pieces: list[str] = []
     position = 0
     for match in _APOSTROPHE.finditer(text):
         if match.start() < position:
             continue
-        begin = text.rfind("\n", position, match.start()) + 1
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
-        runs = [len(run) for run in _QUOTE_RUN.findall(text, max(begin, position), end)]
-        if sum(run in (3, 5) for run in runs) % 2 and sum(run in (2, 5) for run in runs) % 2:
-            pieces += [text[position : match.start()], "&#39;''"]
-            position = match.end()
-            pieces.append(text[position:end])
-        else:
-            pieces.append(text[position:end])
+        begin = max(position, text.rfind("\n", position, match.start()))
+        runs = list(_QUOTE_RUN.finditer(text, begin, end))
+        bold = False
+        for run, following in zip(runs, [*runs[1:], None], strict=True):
+            if bold or (following and len(following[0]) > 2) or not _APOSTROPHE.match(text, run.start()):
+                bold = bold != (len(run[0]) > 2)
+            else:
+                pieces += [text[position : run.start()], "&#39;"]
+                position = run.start() + 1
+        pieces.append(text[position:end])
         position = end
     return "".join(pieces) + text[position:]
 

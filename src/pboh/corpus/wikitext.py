@@ -108,13 +108,18 @@ class _Page:
         pieces = zip(self.plains[begin + 1 : end], self.anchors[begin + 1 : end], strict=True)
         return "".join(chain.from_iterable(pieces))
 
-    def plain(self, entities: bool) -> Plain:
+    def decode(self) -> None:
+        """HTML entities become their characters; an anchor that was only blanks then is none."""
+        self.plains[:] = [unescape(plain) if "&" in plain else plain for plain in self.plains]
+        for at, anchor in enumerate(self.anchors):
+            if "&" in anchor:
+                self.put(at, unescape(anchor), self.titles[at] or "")
+
+    def plain(self) -> Plain:
         """The whole text, and its links with their places in it."""
         pieces = [""] * (2 * len(self.anchors) + 1)
         pieces[0::2] = self.plains
         pieces[1::2] = self.anchors
-        if entities:
-            pieces = [unescape(piece) if "&" in piece else piece for piece in pieces]
         ends = list(accumulate(map(len, pieces)))
         places = zip(ends[0:-1:2], ends[1::2], self.titles, strict=True)
         return Plain("".join(pieces).rstrip(), [(start, end, title) for start, end, title in places if title])
@@ -161,7 +166,9 @@ class _Reader:
                     titles[at], targets[at] = None, title
         if None in titles:
             self._other_links(page, targets, labels, trails)
-        return page.plain("&" in text)
+        if "&" in text:
+            page.decode()
+        return page.plain()
 
     def _other_links(
         self, page: _Page, targets: list[str | None], labels: list[str | None], trails: list[str]
@@ -229,13 +236,13 @@ class _Reader:
             if "\n" in target:
                 done = inside + "]]"
                 continue
-            trail = self.trail.match(rest)
-            end = trail.end() if trail else 0
             page.blank(begin, at)
             page.plains[at] = ""
             if target.strip():
-                self._link(page, begin, target, label if bar else None, rest[:end])
-            done, rest = page.plains[at], rest[end:]
+                trail = self.trail.match(rest)[1]  # type: ignore[index]  # it matches no letter too
+                self._link(page, begin, target, label if bar else None, trail)
+                rest = rest[len(trail) :]
+            done = page.plains[at]
         page.plains[at] = done + rest
 
     def _caption(self, page: _Page, begin: int, at: int, inside: str) -> str:
