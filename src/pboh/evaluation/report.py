@@ -12,6 +12,7 @@ from typing import Any
 
 import pboh
 from pboh.evaluation import breakdowns, published, svg, tables
+from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import POLICY
 from pboh.evaluation.mistakes import KINDS, WrongMention
 from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
@@ -165,7 +166,7 @@ def _results(evaluation: Evaluation) -> str:
     return figure + html_table(tables.results_table(evaluation))
 
 
-def _published_f1(dataset: Any) -> float | None:
+def _published_f1(dataset: Dataset) -> float | None:
     name = tables.paper_name_of(dataset)
     for table in (published.GERBIL, published.CLEANED):
         if name in table["PBoH"]:
@@ -244,21 +245,20 @@ def _policy(evaluation: Evaluation) -> str:
     """The rules, the datasets as read, every problem met, and the settings."""
     lines = dict.fromkeys([*POLICY, *(line for d in evaluation.datasets for line in d.policy)])
     rules = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    problems = "".join(
-        f"<li><b>{escape(dataset.name)}</b> {escape(str(problem))}</li>"
-        for dataset in evaluation.datasets
-        for problem in dataset.problems[:200]
-    )
-    total = sum(len(dataset.problems) for dataset in evaluation.datasets)
-    details = (
-        f"<details><summary>{total:,} repairs and losses</summary><ul>{problems}</ul></details>"
-        if total
-        else ""
-    )
+    details = "".join(_problems(dataset) for dataset in evaluation.datasets if dataset.problems)
     settings = evaluation.info.get("settings", {})
     known = "".join(f"<dt>{escape(str(k))}</dt><dd>{escape(str(v))}</dd>" for k, v in settings.items())
     knobs = f"<details><summary>Settings of the model</summary><dl>{known}</dl></details>" if known else ""
     return f"<ul>{rules}</ul>{html_table(tables.dataset_table(evaluation.datasets))}{details}{knobs}"
+
+
+def _problems(dataset: Dataset, shown: int = 200) -> str:
+    """What the reader repaired or lost in one dataset."""
+    total = len(dataset.problems)
+    items = "".join(f"<li>{escape(str(problem))}</li>" for problem in dataset.problems[:shown])
+    first = f", the first {shown}" if total > shown else ""
+    title = f"{escape(dataset.name)}: {total:,} repairs and losses{first}"
+    return f"<details><summary>{title}</summary><ul>{items}</ul></details>"
 
 
 def _error_data(evaluation: Evaluation) -> dict[str, Any]:
