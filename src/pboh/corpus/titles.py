@@ -73,7 +73,7 @@ _BIDI = re.compile("[\u200e\u200f\u202a-\u202e]+")
 # Most titles are as they should be: nothing to decode, no prefix, composed letters, first a capital or one of
 # a script without case; 81 characters are never more than the 255 bytes a title may have.
 _CAPITALS = "A-ZÀ-ÖØ-ÞА-ЯЁא-תء-غف-يぁ-ゖァ-ヺー一-鿿가-힣"
-_SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?/*$@=+–-"""
+_SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?*$@=+–-"""
 PLAIN_TITLE = rf"[{_CAPITALS}][{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
 _PLAIN = re.compile(PLAIN_TITLE)
 _INVALID = re.compile(
