@@ -119,6 +119,16 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert "aida:" in out and "--report" in out and "Examples" in out
 
 
+def test_every_option_is_documented() -> None:
+    import inspect
+
+    from pboh.cli.evaluate import evaluate_command
+
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "evaluation.md").read_text(encoding="utf-8")
+    names = set(inspect.signature(evaluate_command).parameters) - {"datasets", "change"}
+    assert [name for name in {*names, "set"} if f"--{name}" not in page] == []
+
+
 @pytest.mark.slow
 def test_the_whole_way_with_a_real_model(tmp_path: Path) -> None:
     corpus, counts, model = (tmp_path / name for name in ("corpus", "counts", "model"))

@@ -109,6 +109,22 @@ def test_bat_problems_and_raw_texts() -> None:
     assert read_dataset(f"bat:{DATA}/bat").documents == dataset.documents
 
 
+def test_bat_with_bare_ampersands(tmp_path: Path) -> None:
+    (tmp_path / "Problems").mkdir()
+    (tmp_path / "RawTexts").mkdir()
+    (tmp_path / "RawTexts" / "a").write_text("AT&T fell")
+    fields = "<SurfaceForm>AT&T</SurfaceForm><Offset>0</Offset><Length>4</Length>"
+    chosen = "<ChosenAnnotation>http://en.wikipedia.org/wiki/AT&T</ChosenAnnotation>"
+    instance = f"<ReferenceInstance>{fields}{chosen}</ReferenceInstance>"
+    (tmp_path / "Problems" / "a").write_text(f"<ReferenceProblem>{instance}</ReferenceProblem>")
+    dataset = read_dataset(tmp_path)
+    assert golds(dataset) == [("AT&T", "AT&T")]
+    assert kinds(dataset) == {"text": 1}
+    (tmp_path / "Problems" / "b").write_text("not XML at all")
+    with pytest.raises(InputError, match="not XML"):
+        read_dataset(tmp_path)
+
+
 def test_iitb() -> None:
     dataset = read_dataset(DATA / "iitb")
     assert golds(dataset) == [("Obama", "Barack Obama"), ("loudly", None)]

@@ -20,6 +20,9 @@ from pboh.evaluation.datasets.identifiers import is_opaque, plain_title, title_o
         ("http://dbpedia.org/resource/Who's_Next?", "Who's Next?"),
         ("http://yago-knowledge.org/resource/Bern", "Bern"),
         ("http://dbpedia.org/resource/AC/DC", "AC/DC"),
+        ("http://en.wikipedia.org/wiki/http://en.wikipedia.org/wiki/Dorothy_Lamour", "Dorothy Lamour"),
+        ('http://en.wikipedia.org/wiki/Bern"', "Bern"),
+        ("http://en.wikipedia.org/wiki/*null*", None),
         ("http://aksw.org/notInWiki/Bern", None),
         ("http://aksw.org/notInWiki/http://dbpedia.org/resource/Bern", None),
         ("http://aksw.org/notInWiki/http%3A%2F%2Fdbpedia.org%2Fresource%2FBern", None),
@@ -36,7 +39,7 @@ def test_title_of(uri: str, title: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "nil", [None, "", "  ", "NIL", "NIL12", "*null*", "--NME--", "none", "http://x.org/a"]
+    "nil", [None, "", "  ", "NIL", "NIL12", "*null*", "---", "--NME--", "none", "http://x.org/a"]
 )
 def test_nil_marks(nil: str | None) -> None:
     assert written_title(nil) is None

@@ -4,7 +4,7 @@ import pytest
 
 from pboh.evaluation import breakdowns
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.mistakes import _is_chosen, find_errors, sentence_around
+from pboh.evaluation.mistakes import _is_chosen, sentence_around
 from pboh.evaluation.runner import answer_document, compare_models, compare_systems, evaluate, uniquely_named
 from pboh.evaluation.tables import (
     ablation_table,
@@ -174,7 +174,6 @@ class TestBreakdowns:
         assert breakdowns.wilson(10, 10)[1] == pytest.approx(1.0)
 
 
-def test_find_errors_needs_no_explanations(linker, small) -> None:
-    run = evaluate(linker, [small], ["pboh"]).runs[0]
-    errors = find_errors(linker, small, run.judgement, run.answers, linker.resolve, 0)
+def test_errors_need_no_explanations(linker, small) -> None:
+    errors = evaluate(linker, [small], ["pboh"], errors=True).errors
     assert len(errors) == 3 and all(error.wrong is None for error in errors)

@@ -40,7 +40,6 @@ class Run:
     dataset: Dataset
     row: Row
     judgement: Judgement
-    answers: tuple[AnsweredDocument, ...]
 
     @property
     def system(self) -> str:
@@ -111,7 +110,7 @@ def evaluate(
                 done += 1
                 report(done, total, f"{dataset.name}, {system}")
             judgement = judge(dataset, answers, resolve, system)
-            runs.append(Run(dataset, summarise_judgement(judgement, samples), judgement, tuple(answers)))
+            runs.append(Run(dataset, summarise_judgement(judgement, samples), judgement))
             if errors and system == main:
                 wrong.extend(find_errors(chosen, dataset, judgement, answers, resolve, explain))
     popularity = {dataset.name: _popularity(linker, dataset) for dataset in datasets}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pboh.evaluation.datasets.core import (
 )
 from pboh.evaluation.datasets.identifiers import written_title
 
+_BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 TEXT_FOLDERS = ("rawtext", "rawtexts", "rawtextsnotranscripts", "crawleddocs", "texts", "text")
 
 
@@ -42,12 +44,14 @@ def needed_text_folder(folder: Path) -> Path:
 def parse_xml(path: Path, problems: list[Problem]) -> etree._Element:
     """The root of an XML file; a damaged one is read as far as it goes and reported."""
     try:
-        return etree.parse(path, _parser(recover=False)).getroot()
+        raw = path.read_bytes()
     except OSError as reason:
-        raise InputError(f"the file cannot be read ({reason})", where=path) from None
+        raise InputError(f"the file cannot be read ({reason.strerror})", where=path) from None
+    try:
+        return etree.fromstring(raw, _parser(recover=False))
     except etree.XMLSyntaxError as reason:
-        parser = _parser(recover=True)
-        root = etree.parse(path, parser).getroot()
+        # Most often an ampersand that nobody escaped: "AT&T".
+        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", raw), _parser(recover=True))
         if root is None:
             raise InputError(f"not XML ({reason})", where=path) from None
         problems.append(Problem("text", path.name, f"damaged XML, read as far as possible ({reason})"))

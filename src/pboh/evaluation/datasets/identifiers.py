@@ -14,7 +14,7 @@ _PATHS = {
     _YAGO: ("/resource/",),
 }
 _OPAQUE = re.compile(r"(?:www\.)?wikidata\.org|(?:rdf\.)?freebase\.com")
-_NIL = re.compile(r"\s*(?:|nil\d*|none|null|\*null\*|--nme--|--oov--|not_?in_?wiki)\s*", re.IGNORECASE)
+_NIL = re.compile(r"\s*(?:|nil\d*|none|null|\*null\*|-{2,}|--nme--|--oov--|not_?in_?wiki)\s*", re.IGNORECASE)
 
 
 def title_of(identifier: str) -> str | None:
@@ -35,8 +35,10 @@ def title_of(identifier: str) -> str | None:
                 # A question mark belongs to titles such as "Who's Next?"; key=value does not.
                 query = f"?{parts.query}" if parts.query and "=" not in parts.query else ""
                 mark = "?" if identifier.endswith("?") else ""
-                title = plain_title(parts.path[len(folder) :] + query + mark)
-                return title if title not in {"", "*null*"} else None
+                name = parts.path[len(folder) :] + query + mark
+                if name.startswith(("http://", "https://")):  # a prefix that somebody pasted twice
+                    return title_of(name)
+                return plain_title(name) if name not in {"", "*null*"} else None
         query_title = re.search(r"(?:^|&)title=([^&]+)", parts.query)
         return plain_title(query_title[1]) or None if query_title else None
     return None
