@@ -1,0 +1,111 @@
+"""Reading parts of files: bz2 blocks anywhere, and pages that begin in one part and end in another."""
+
+from __future__ import annotations
+
+import bz2
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from corpus_helpers import dump, page, world
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.corpus import bzip2
+from pboh.corpus.dump import open_source, pages, read_header
+from pboh.corpus.sources import Chunk, Source, chunks, read
+from pboh.errors import InputError
+
+
+def text(seed: int, size: int) -> bytes:
+    """Something that compresses about as well as prose."""
+    chance = random.Random(seed)
+    known = [bytes(chance.choices(b"etaoinshrdlu", k=chance.randrange(2, 9))) for _ in range(3000)]
+    return b" ".join(chance.choices(known, k=size // 6))
+
+
+PLAIN = text(1, 2_500_000)
+
+
+@pytest.mark.parametrize("form", ["plain", "streams", "mixed levels"])
+@pytest.mark.parametrize("step", [50_000, 333_333, 10_000_000])
+def test_bz2_is_decoded_from_any_byte_on(form: str, step: int, tmp_path: Path) -> None:
+    pieces = [PLAIN[at : at + 170_001] for at in range(0, len(PLAIN), 170_001)]
+    packed = {
+        "plain": lambda: bz2.compress(PLAIN, 1),
+        "streams": lambda: b"".join(map(bz2.compress, pieces)),
+        "mixed levels": lambda: b"".join(bz2.compress(p, 1 + i % 9) for i, p in enumerate(pieces)),
+    }[form]()
+    path = tmp_path / "d.bz2"
+    path.write_bytes(packed)
+    own = [bzip2.decode(path, at, at + step)[0] for at in range(0, len(packed), step)]
+    assert b"".join(own) == PLAIN
+    middle = len(own) // 2
+    first, following = bzip2.decode(path, middle * step, (middle + 1) * step)
+    assert first + b"".join(following) == b"".join(own[middle:])
+
+
+def test_a_mark_that_is_none_is_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compressed data may contain the block mark by chance; here one is put where there is none."""
+    path, real = tmp_path / "d.bz2", bzip2._marks
+    path.write_bytes(bz2.compress(PLAIN, 1))
+
+    def misled(data: bytes, first: int) -> list[tuple[int, bool]]:
+        found = real(data, first)
+        return sorted([*found, (found[2][0] + 12_345, True)]) if len(found) > 2 else found
+
+    monkeypatch.setattr(bzip2, "_marks", misled)
+    assert bzip2.decode(path, 0, path.stat().st_size)[0] == PLAIN
+
+
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=6), st.integers(1, 400))
+def test_every_page_is_read_once(lengths: list[int], size: int) -> None:
+    """However the file is cut: in a tag, between tags, within a page."""
+    made = [page(f"Page {number}", "x" * length) for number, length in enumerate(lengths)]
+    whole = (world().HEAD + "".join(made) + "</mediawiki>\n").encode()
+    source = Source(Path("unused"), "plain", "xml", len(whole))
+    found = []
+    for part in chunks([source], size):
+        own = whole[part.start : part.end]
+        rest = iter([whole[at : at + 50] for at in range(part.end, len(whole), 50)])
+        # only the last part of a file looks at the file again, for its end: here none is the last
+        inside = Chunk(part.number, replace(source, size=len(whole) + 1), part.start, part.end)
+        found += [each.title for each in pages(inside, own, rest)]
+    assert found == [f"Page {number}" for number in range(len(lengths))]
+
+
+def test_parts_of_plain_and_bz2_files_make_the_whole(tmp_path: Path) -> None:
+    for name, content in (("d.xml", PLAIN), ("d.bz2", bz2.compress(PLAIN, 1))):
+        path = tmp_path / name
+        path.write_bytes(content)
+        source = Source(path, "bz2" if name.endswith("bz2") else "plain", "xml", len(content))
+        parts = list(chunks([source, source], 300_000))
+        assert [part.number for part in parts] == list(range(len(parts)))
+        assert b"".join(read(part)[0] for part in parts) == 2 * PLAIN
+
+
+def test_pages_as_they_stand_in_a_dump(tmp_path: Path) -> None:
+    path = dump(
+        tmp_path / "d.xml",
+        page("A & B", "1 < 2 &amp; \"x\" 'y'"),
+        page("C", "", "D", 0),
+        page("User:E", "f", None, 2),
+    )
+    source, header = open_source(str(path))
+    found = [each for part in chunks([source]) for each in pages(part, *read(part))]
+    assert [(each.title, each.namespace, each.redirect) for each in found] == [
+        ("A & B", 0, None), ("C", 0, "D"), ("User:E", 2, None),
+    ]  # fmt: skip
+    assert found[0].text == "1 < 2 &amp; \"x\" 'y'"
+    assert (header.language, header.wiki) == ("en", "enwiki")
+
+
+def test_headers() -> None:
+    assert (
+        read_header(b"\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<mediawiki><page>", "d").siteinfo
+        == b""
+    )
+    assert read_header(b"<!-- made by hand -->\n<mediawiki version='0.3'>", "d").language is None
+    with pytest.raises(InputError):
+        read_header(b"<page>\n<mediawiki>", "d")

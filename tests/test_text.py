@@ -1,0 +1,98 @@
+"""Content words: the kernel against a definition in plain Python, and the vocabulary against the words."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.stop_words import _LISTS
+from pboh.text import _SCRIPTS_WITHOUT_SPACES, LONGEST_WORD, Vocabulary, stop_words, words
+
+LANGUAGES = sorted(_LISTS)
+# characters that have something to them: digits, marks, cased letters, scripts without spaces, astral planes
+TEXT = st.text(
+    st.one_of(st.characters(), st.sampled_from("aBZéßİΣς09٣ _-'´東京カสวัน\u0301𐐀𝔘😀\u00ad"))
+) | st.text("the AND der 19ßs")
+
+
+def unspaced(character: str) -> bool:
+    inside = any(first <= ord(character) <= last for first, last in _SCRIPTS_WITHOUT_SPACES)
+    return inside and (ord(character) >= 0x20000 or unicodedata.category(character)[0] in "LM")
+
+
+def lowered(character: str) -> str:
+    special = {"İ": "i", "ς": "σ"}
+    lower = character.lower()
+    return special.get(character, lower if len(lower) == 1 else character)
+
+
+def simple_words(text: str, language: str) -> list[tuple[int, int, str]]:
+    """What a content word is, one character at a time."""
+    kinds = ["U" if unspaced(c) else unicodedata.category(c)[0].translate({77: "L"}) for c in text]
+    found, here = [], 0
+    while here < len(text):
+        group = "U" if kinds[here] == "U" else "LN" if kinds[here] in "LN" else ""
+        end = here + 1
+        while group and end < len(text) and kinds[end] in group:
+            end += 1
+        if group == "U":
+            found += [(start, min(start + 2, end)) for start in range(here, max(end - 1, here + 1))]
+        elif group and "L" in kinds[here:end]:
+            found += [(here, end)] * (2 <= end - here <= LONGEST_WORD)
+        elif group:
+            found += [(here, end)] * (end - here == 4)
+        here = end
+    named = [(start, end, "".join(map(lowered, text[start:end]))) for start, end in found]
+    return [each for each in named if each[2] not in stop_words(language)]
+
+
+@given(TEXT, st.sampled_from(["en", "de", "xx"]))
+def test_words_are_as_defined(text: str, language: str) -> None:
+    assert words(text, language) == simple_words(text, language)
+
+
+@given(st.lists(TEXT, max_size=5), st.sampled_from(["en", "xx"]))
+def test_vocabulary_agrees_with_words(texts: list[str], language: str) -> None:
+    vocabulary, numbered = Vocabulary(language), []
+    for text in texts:
+        starts, ends, numbers = vocabulary.encode(text)
+        numbered.append(list(zip(starts.tolist(), ends.tolist(), numbers.tolist(), strict=True)))
+    known = vocabulary.texts()
+    assert len(known) == len(vocabulary) == len(set(known))
+    for text, found in zip(texts, numbered, strict=True):
+        assert [(start, end, known[number]) for start, end, number in found] == words(text, language)
+
+
+def test_examples() -> None:
+    found = words("In 1984, Kim's mp3 and the 12 CD-ROMs of İzmir were 東京都; O'Neil had 12345.")
+    assert [word for _, _, word in found] == [
+        "1984", "kim", "mp3", "cd", "roms", "izmir", "東京", "京都", "neil",
+    ]  # fmt: skip
+    assert found[0] == (3, 7, "1984")
+
+
+def test_marks_belong_to_their_word() -> None:
+    assert [word for _, _, word in words("हिन्दी और cafe\u0301s", "hi")] == ["हिन्दी", "और", "cafe\u0301s"]
+
+
+def test_a_vocabulary_grows() -> None:
+    vocabulary = Vocabulary("en")
+    text = " ".join(f"w{number}" for number in range(50_000))
+    assert vocabulary.encode(text)[2].tolist() == list(range(50_000))
+    assert vocabulary.encode("w49999 w7")[2].tolist() == [49_999, 7]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_stop_words_are_words(language: str) -> None:
+    listed = stop_words(language)
+    assert len(listed) > 100
+    # each is what the tokeniser would make of it, else it could never match
+    assert {word for each in listed for _, _, word in words(each, "none")} == listed
+
+
+def test_languages_without_a_list_and_regional_codes() -> None:
+    assert stop_words("tlh") == frozenset()
+    assert stop_words("pt-br") == stop_words("pt")
