@@ -1,0 +1,132 @@
+"""REL's rows and OpenRefine's reconciliation: the shapes clients expect, and joint linking of a column."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from served import TEXT, spans_of
+
+
+def reconcile(client, queries, method="POST", **more):
+    fields = {"queries": json.dumps(queries), **more}
+    if method == "GET":
+        return client.get("/reconcile", params=fields)
+    return client.post("/reconcile", data=fields)
+
+
+@pytest.mark.parametrize("path", ["/", "/rel"])
+def test_rel_with_spans(client, linker, path):
+    spans = [[start, end - start] for start, end in spans_of()]
+    rows = client.post(path, json={"text": TEXT, "spans": spans}).json()
+    expected = linker.disambiguate(TEXT, spans_of())
+    assert [row[:4] for row in rows] == [
+        [m.start, m.end - m.start, m.text, m.entity.title.replace(" ", "_")] for m in expected if m.entity
+    ]
+    assert all(len(row) == 7 and 0 <= row[4] <= 1 for row in rows)
+
+
+def test_rel_without_spans_links_everything(client, linker):
+    rows = client.post("/rel", json={"text": TEXT, "spans": [], "tagger": "ner-fast"}).json()
+    assert [row[0] for row in rows] == [m.start for m in linker.link(TEXT) if m.entity]
+
+
+@pytest.mark.parametrize("spans", [[[0]], [[0, 1, 2]], [["0", 1]], [[0, 999]], [[-1, 2]], [[0, 0]], "x", [5]])
+def test_rel_refuses_spans_that_make_no_sense(client, spans):
+    response = client.post("/rel", json={"text": TEXT, "spans": spans})
+    assert response.status_code == 422 and response.json()["error"].endswith(".")
+
+
+def test_the_manifest_says_what_openrefine_needs(client):
+    manifest = client.get("/reconcile").json()
+    assert "0.2" in manifest["versions"]
+    for key in ("name", "identifierSpace", "schemaSpace", "view", "preview", "suggest", "defaultTypes"):
+        assert manifest[key]
+    assert client.get("/reconcile").headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_column_is_linked_jointly(client, method):
+    alone = reconcile(client, {"q0": {"query": "Mercury"}}, method).json()
+    queries = {
+        f"q{i}": {"query": name}
+        for i, name in enumerate(["Mercury", "Freddie Mercury", "Brian May", "Queen"])
+    }
+    planets_column = {
+        f"q{i}": {"query": name} for i, name in enumerate(["Mercury", "Venus", "Saturn", "Uranus", "Earth"])
+    }
+    first = lambda answer: {row["name"]: row["score"] for row in answer["q0"]["result"]}
+    planets = first(reconcile(client, planets_column, method).json())
+    assert planets["Mercury (planet)"] > first(alone)["Mercury (planet)"]
+    assert set(reconcile(client, queries, method).json()) == set(queries)
+
+
+def test_rows_have_the_fields_of_version_02(client):
+    answer = reconcile(
+        client, {"q0": {"query": "Bulls", "limit": 3}, "q1": {"query": "Qqxzv"}, "q2": {"query": ""}}
+    )
+    (row,) = answer.json()["q0"]["result"]
+    assert row["id"] == "Chicago_Bulls" and row["name"] == "Chicago Bulls" and row["match"] is True
+    assert 0 <= row["score"] <= 100 and row["type"][0]["id"]
+    assert answer.json()["q1"] == answer.json()["q2"] == {"result": []}
+
+
+def test_other_columns_of_the_row_are_context(client):
+    basketball = [{"pid": "team", "v": "Bulls basketball player titles"}]
+    river = [{"pid": "kind", "v": "river valley water"}]
+    scores = []
+    for properties in (basketball, river):
+        answer = reconcile(client, {"q0": {"query": "Jordan", "properties": properties}}).json()
+        scores.append({row["name"]: row["score"] for row in answer["q0"]["result"]})
+    assert scores[0]["Michael Jordan"] > scores[1]["Michael Jordan"]
+
+
+def test_the_reconciler_package_works_unchanged(address):
+    pandas = pytest.importorskip("pandas")
+    reconciler = pytest.importorskip("reconciler")
+    column = pandas.Series(["Bulls", "Celtics", "Lakers"])
+    table = reconciler.reconcile(column, reconciliation_endpoint=f"{address}/reconcile")
+    assert table["name"].tolist() == ["Chicago Bulls", "Boston Celtics", "Los Angeles Lakers"]
+
+
+def test_suggest_and_preview(client):
+    rows = client.get("/reconcile/suggest/entity", params={"prefix": "Bulls"}).json()["result"]
+    assert rows[0]["id"] == "Chicago_Bulls"
+    page = client.get("/reconcile/preview", params={"id": "Chicago_Bulls"})
+    assert "Chicago Bulls" in page.text and "links" in page.text
+    assert client.get("/reconcile/preview", params={"id": "<script>"}).status_code == 404
+
+
+def test_jsonp_only_with_the_name_of_a_function(client):
+    answer = client.get("/reconcile", params={"callback": "refine.take"})
+    assert answer.text.startswith("/**/refine.take(") and "javascript" in answer.headers["content-type"]
+    assert client.get("/reconcile", params={"callback": "alert(1)//"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "queries", ["", "{", "[]", "3", '{"q0": 3}', '{"q0": {"query": 3}}', "[" * 5000, "\ud800"]
+)
+def test_queries_that_cannot_be_read(client, queries):
+    body = b"queries=" + queries.encode("utf-8", "surrogatepass")
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    response = client.post("/reconcile", content=body, headers=headers)
+    assert response.status_code == 400 and response.json()["error"].endswith(".")
+
+
+def test_too_many_cells(client):
+    response = reconcile(client, {f"q{i}": {"query": "x"} for i in range(21)})
+    assert response.status_code == 413 and "21 queries" in response.json()["error"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(st.text(max_size=4), st.fixed_dictionaries({"query": VALUES}, optional={
+    "limit": VALUES, "type": VALUES, "properties": VALUES}), max_size=4))  # fmt: skip
+def test_any_queries_are_answered_or_refused(client, queries):
+    assert reconcile(client, queries).status_code in (200, 400, 422)
