@@ -7,44 +7,39 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count as numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from pboh.counts.engine import WRITE_AGAIN, Mapper
 from pboh.errors import CorpusError, CountsError, InputError, MissingExtraError, OutputError
 
-if TYPE_CHECKING:
+try:
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
+except ImportError:
+    raise MissingExtraError.of("pyspark", "spark") from None
+
+SPARK_ERRORS = (PySparkException, Py4JError)
 
 
 def open_session(master: str | None = None) -> SparkSession:
     """A Spark session: the one `spark-submit` configured, or one on ``master``."""
-    try:
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError.of("pyspark", "spark") from None
-    builder = SparkSession.builder.appName("pboh count")
+    builder = SparkSession.builder.appName("pboh count").config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):  # workers on this machine run in this very environment
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         return builder.getOrCreate()
-    except PySparkException as error:
-        raise InputError(f"Spark did not start: {_first_line(error)}", todo=_START) from error
-    except Exception as error:
-        if "Py4J" not in type(error).__name__:
-            raise
-        raise InputError(f"Spark did not start: {_first_line(error)}", todo=_START) from error
-
-
-_START = "Check that Java 17 or newer is installed and that --master is right"
+    except SPARK_ERRORS as error:
+        todo = "Check that Java 17 or newer is installed and that --master is right"
+        raise InputError(f"Spark did not start: {_first_line(error)}", todo=todo) from error
 
 
 class Spark:
-    """Spark behind the interface of an engine; folders are URIs that go to Spark's file systems as they are."""
+    """Spark behind the interface of an engine; folders are URIs that Spark's file systems understand."""
 
     def __init__(
         self, memory: int = 4 << 30, master: str | None = None, session: SparkSession | None = None
@@ -173,12 +168,9 @@ class Spark:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Turn what Spark raises into a sentence that says what to do."""
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
         try:
             yield
-        except (PySparkException, Py4JError) as error:
+        except SPARK_ERRORS as error:
             if "No space left on device" in str(error):
                 todo = "Free some space and run the same command again: what is finished is kept"
                 raise OutputError("no space is left on a disk of the cluster", todo=todo) from error

@@ -1,0 +1,118 @@
+"""The same SQL on Spark: every table equals DuckDB's, row by row."""
+
+from __future__ import annotations
+
+import bz2
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import random_pages, write_corpus
+from twin import rows
+
+from pboh.counts import CountOptions, count
+from pboh.errors import CorpusError
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+TABLES = ("entities", "names", "incidences", "word_entity", "own_words", "word_totals", "words")
+SUMS = ("sums/pages", "sums/anchors", "sums/disambiguations", "sums/crosswikis", "sums/word_entity")
+CROSSWIKIS = "Mercury\t0.5 Page_1 W:7/14\nno tab here\nmercury\t0.1 Page_3 W:5/5 w:2/2 Wx:9/9\n"
+
+
+def needs_spark() -> None:
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Any]:
+    """One Spark session for all tests."""
+    needs_spark()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
+    started = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
+    yield started
+    started.stop()
+
+
+def same_tables(one: Path, other: Path, options: CountOptions) -> None:
+    for table in (*TABLES, *SUMS, *(["names_in_text"] if options.names_in_text else [])):
+        found = rows(one / table)
+        assert found == rows(other / table), table
+    totals = [json.loads((folder / "counts.json").read_text())["totals"] for folder in (one, other)]
+    assert totals[0] == totals[1]
+
+
+def test_every_table_equals_that_of_duckdb(session: Any, tmp_path: Path) -> None:
+    from pboh.counts.spark import Spark
+
+    corpus = write_corpus(tmp_path / "corpus", random_pages(7, 80))
+    (tmp_path / "crosswikis.bz2").write_bytes(bz2.compress(CROSSWIKIS.encode()))
+    options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5)
+    duckdb = count([corpus], tmp_path / "duckdb", options)
+    spark = count([f"file://{corpus}"], f"file://{tmp_path}/spark", options, engine=Spark(session=session))
+    same_tables(tmp_path / "duckdb", tmp_path / "spark", options)
+    assert duckdb["crosswikis"] == spark["crosswikis"]
+    assert spark["crosswikis"]["first"] == ["line 2: there is no tab"]
+
+
+def test_shares_resume_and_merging(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting in shares, nothing to do the second time, and counts added to a corpus."""
+    from pboh.counts.spark import Spark
+
+    engine = Spark(memory=1 << 30, session=session)
+    a = write_corpus(tmp_path / "a", random_pages(1, 30, "A", ["BPage 3", "BPage 4"]))
+    b = write_corpus(tmp_path / "b", random_pages(2, 30, "B", ["APage 5"]))
+    monkeypatch.setattr("pboh.counts.plan.BYTES_PER_WORD_ROW", 1 << 21)
+    assert count([a], tmp_path / "spark-a", engine=engine)["fresh"]
+    assert not count([a], tmp_path / "spark-a", engine=engine)["fresh"]
+    assert len(list((tmp_path / "spark-a/sums/word_entity").iterdir())) > 1
+    count([tmp_path / "spark-a", b], tmp_path / "spark-ab", engine=engine)
+    count([a, b], tmp_path / "duckdb-ab")
+    same_tables(tmp_path / "duckdb-ab", tmp_path / "spark-ab", CountOptions())
+    with pytest.raises(CorpusError, match="no folder written by"):
+        count([tmp_path / "missing"], tmp_path / "out", engine=engine)
+
+
+@pytest.mark.shared
+def test_a_real_corpus_counts_the_same(session: Any, shared: Path, tmp_path: Path) -> None:
+    from pboh.corpus.extract import extract
+    from pboh.counts.spark import Spark
+
+    extract([shared / "corpus/enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "corpus")
+    count([tmp_path / "corpus"], tmp_path / "duckdb")
+    count([tmp_path / "corpus"], tmp_path / "spark", engine=Spark(session=session))
+    same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())
+
+
+def test_several_executors_in_their_own_processes(tmp_path: Path) -> None:
+    """local-cluster mode: executors share nothing with the driver but the file system."""
+    needs_spark()
+    corpus = write_corpus(tmp_path / "corpus", random_pages(7, 40))
+    (tmp_path / "crosswikis.txt").write_text(CROSSWIKIS)
+    options = ["--crosswikis", str(tmp_path / "crosswikis.txt")]
+    command = [sys.executable, "-c", "from pboh.cli import main; main()", "count", f"file://{corpus}"]
+    command += [
+        "--out",
+        f"file://{tmp_path}/spark",
+        "--engine",
+        "spark",
+        "--master",
+        "local-cluster[2,1,1024]",
+    ]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr[-3000:]
+    count([corpus], tmp_path / "duckdb", CountOptions(crosswikis=str(tmp_path / "crosswikis.txt")))
+    same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())
