@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.entities import html5
-from typing import Literal
+from typing import Literal, NamedTuple
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -189,41 +189,50 @@ def follow_redirects(redirects: Mapping[str, str]) -> dict[str, str]:
     return {title: end for title, end in final.items() if end is not None}
 
 
+class _Signs(NamedTuple):
+    """What tells the kinds of pages apart in one language; each begins with plain characters to be quick."""
+
+    redirect: re.Pattern[str]
+    template: re.Pattern[str]
+    category: re.Pattern[str]
+    title: re.Pattern[str]
+
+
 @lru_cache(maxsize=16)
-def _patterns(habits: Conventions) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Redirect, disambiguation (in the text) and disambiguation (in the title) of one language."""
-
-    def any_of(names: frozenset[str]) -> str:
+def _signs(habits: Conventions) -> _Signs:
+    def any_of(names: Iterable[str]) -> str:
         spaced = [re.escape(name).replace(r"\ ", "[ _]+") for name in sorted(names, key=len, reverse=True)]
-        return "|".join(spaced) or r"(?!)"
+        return f"(?i:{'|'.join(spaced) or '(?!)'})"
 
-    category = any_of(frozenset(name for name, key in habits.namespaces.items() if key == CATEGORY))
-    return (
-        re.compile(rf"\s*#(?i:{any_of(habits.redirect_words)})\s*:?\s*\[\[([^\[\]|\n]+)"),
-        re.compile(
-            rf"\{{\{{\s*+(?i:(?:{any_of(habits.disambiguation_templates)}))\s*+[|}}\n]"
-            rf"|__DISAMBIG__"
-            rf"|\[\[\s*+(?i:{category})\s*+:[^\[\]|\n]{{0,200}}?(?i:{any_of(habits.disambiguation_categories)})"
-        ),
-        re.compile(rf"\((?i:{any_of(habits.disambiguation_titles)})\)$"),
+    category = any_of(name for name, key in habits.namespaces.items() if key == CATEGORY)
+    return _Signs(
+        re.compile(rf"\s*#{any_of(habits.redirect_words)}\s*:?\s*\[\[([^\[\]|\n]+)"),
+        re.compile(rf"\{{\{{\s*+{any_of(habits.disambiguation_templates)}\s*+[|}}]"),
+        re.compile(rf"\[\[\s*+{category}\s*+:[^\[\]|\n]{{0,200}}?{any_of(habits.disambiguation_categories)}"),
+        re.compile(rf"\({any_of(habits.disambiguation_titles)}\)$"),
     )
 
 
 def redirect_target(wikitext: str, site: Site) -> str | None:
     """The raw target of a page that begins with ``#REDIRECT``, in the wiki's language or in English."""
-    found = _patterns(site.conventions)[0].match(wikitext)
+    found = _signs(site.conventions).redirect.match(wikitext)
     return found.group(1).strip() if found else None
 
 
 def page_kind(title: str, namespace: int, is_redirect: bool, wikitext: str, site: Site) -> Kind:
     """What a page is: only articles and lists hold running text, only articles are entities."""
     habits = site.conventions
-    redirect, ambiguous, title_says_so = _patterns(habits)
+    signs = _signs(habits)
     if namespace != MAIN and namespace not in habits.list_namespaces:
         return "other"
-    if is_redirect or redirect.match(wikitext):
+    if is_redirect or signs.redirect.match(wikitext):
         return "redirect"
-    if title_says_so.search(title) or ambiguous.search(wikitext):
+    if (
+        "__DISAMBIG__" in wikitext
+        or signs.title.search(title)
+        or signs.template.search(wikitext)
+        or signs.category.search(wikitext)
+    ):
         return "disambiguation"
     if namespace in habits.list_namespaces or title.startswith(habits.list_titles):
         return "list"
