@@ -150,8 +150,7 @@ def test_memory_follows_the_seen_pairs():
     couplings = Couplings(start, pairs[:, 1].astype(np.int32), np.full(len(pairs), 0.3, np.float32))
     size = np.full(n, r, np.int32)
     edges = belief_propagation._edges(label, size, *couplings)
-    messages = belief_propagation._message_length(size, edges)
-    assert sum(array.nbytes for array in edges) + 4 * messages < 5e6
+    assert sum(array.nbytes for array in edges) + 8 * r * len(edges[0]) < 5e6
     beliefs = propagate(rng.normal(0, 2, (n, r)), label, size, couplings)
     assert beliefs.converged and np.isfinite(beliefs.belief).all()
 

@@ -244,14 +244,11 @@ def _edges(label, size, start, other, value):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, history):  # type: ignore[no-untyped-def]
-    """Run the rounds; beliefs go to ``history``. Returns the number of rounds and whether they converged.
-
-    Sums are doubles, messages floats relative to their largest value: rounding stays far below ε.
-    """
+    """Run the rounds; beliefs go to ``history``. Returns the number of rounds and whether they converged."""
     n, r = unary.shape
-    message = np.zeros(_message_length(size, edges), np.float32)
+    message = np.full((len(edges[0]), 2, r), 1 if summing else 0, np.float32)
     total = unary.astype(np.float64)
-    centred = np.empty((n, r), np.float32)
+    centred = np.empty((n, r))
     done, change = 0, 0.0 if len(edges[0]) == 0 else np.inf
     _write(total, size, history[0])
     while done < rounds and change > epsilon:
@@ -259,11 +256,11 @@ def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, histo
             top = -np.inf
             for a in range(size[i]):
                 top = max(top, total[i, a])
-            for a in range(size[i]):
-                centred[i, a] = total[i, a] - top
+            for a in range(r):
+                centred[i, a] = total[i, a] - top if a < size[i] else -np.inf
         total[:] = unary
         if summing:
-            change = _sum_round(size, edges, centred, message, total, damping)
+            change = _sum_round(size, edges, np.exp(centred), message, total, damping)
         else:
             change = _max_round(size, edges, centred, message, total, damping)
         done += 1
@@ -275,115 +272,114 @@ def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, histo
 def _max_round(size, edges, centred, message, total, damping):  # type: ignore[no-untyped-def]
     """m_i→j(e_j) = max over e_i of h(e_i) + λ(e_i, e_j), with h(e_i) = ρ(e_i) + Σ_{k≠j} m_k→i(e_i).
 
-    Differences to the back-off constant are not negative, hence
-    m(e_j) = max( max_e h(e), max over the e_i seen with e_j of h(e_i) + λ(e_i, e_j) ) up to a constant.
-    An edge is visited once and both its messages are replaced in place: each depends only on the other and on
-    the sums of the last round (``centred``), so the update is synchronous with one copy of the messages.
+    Differences to the back-off constant are not negative, hence, up to a constant,
+    m(e_j) = max( max_e h(e), max over the e_i seen with e_j of h(e_i) + λ(e_i, e_j) ).
+    Its largest value, which the shift moves to 0, is the largest term met on the way. Without the shift the
+    constants in the messages grow like (n−2)^t and drown the differences that matter.
+
+    An edge is visited once and both its messages, ``message[edge, 0]`` to its left mention i and ``[edge, 1]``
+    to j, are replaced in place: each depends only on the other and on last round's sums (``centred``), so the
+    update is synchronous with one copy of the messages. Loops run over the states of both mentions side by
+    side: two independent maxima keep the processor busy where one would wait for itself.
     """
     left, right, first, state_left, state_right, value = edges
     r = centred.shape[1]
     h_i, h_j = np.empty(r, np.float32), np.empty(r, np.float32)
     to_i, to_j = np.empty(r, np.float32), np.empty(r, np.float32)
-    change, at_i = np.float32(0), 0
+    keep, take = np.float32(damping), np.float32(1 - damping)
+    change_i, change_j = np.float32(0), np.float32(0)
     for edge in range(len(left)):
         i, j = left[edge], right[edge]
-        at_j = at_i + size[i]
         top_i, top_j = np.float32(-np.inf), np.float32(-np.inf)
-        for a in range(size[i]):
-            h = centred[i, a] - message[at_i + a]
-            h_i[a] = h
-            top_i = h if h > top_i else top_i
-        for b in range(size[j]):
-            h = centred[j, b] - message[at_j + b]
-            h_j[b] = h
-            top_j = h if h > top_j else top_j
+        for a in range(max(size[i], size[j])):
+            x = np.float32(centred[i, a]) - message[edge, 0, a]
+            y = np.float32(centred[j, a]) - message[edge, 1, a]
+            h_i[a], h_j[a] = x, y
+            top_i = x if x > top_i else top_i
+            top_j = y if y > top_j else top_j
         to_i[: size[i]] = top_j
         to_j[: size[j]] = top_i
         for k in range(first[edge], first[edge + 1]):
             a, b = state_left[k], state_right[k]
             # conditional moves, not branches: which one wins cannot be predicted
-            h, old = h_i[a] + value[k], to_j[b]
-            to_j[b] = h if h > old else old
-            h, old = h_j[b] + value[k], to_i[a]
-            to_i[a] = h if h > old else old
-        change = max(change, _receive(to_i, size[i], message, at_i, total, i, damping))
-        change = max(change, _receive(to_j, size[j], message, at_j, total, j, damping))
-        at_i = at_j + size[j]
-    return change
+            x, old = h_i[a] + value[k], to_j[b]
+            to_j[b] = x if x > old else old
+            top_i = x if x > top_i else top_i
+            y, old = h_j[b] + value[k], to_i[a]
+            to_i[a] = y if y > old else old
+            top_j = y if y > top_j else top_j
+        for a in range(max(size[i], size[j])):
+            old = message[edge, 0, a]
+            x = take * (to_i[a] - top_j) + keep * old if a < size[i] else np.float32(0)
+            change_i = max(change_i, abs(x - old))
+            message[edge, 0, a] = x
+            total[i, a] += x
+            old = message[edge, 1, a]
+            y = take * (to_j[a] - top_i) + keep * old if a < size[j] else np.float32(0)
+            change_j = max(change_j, abs(y - old))
+            message[edge, 1, a] = y
+            total[j, a] += y
+    return max(change_i, change_j)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sum_round(size, edges, centred, message, total, damping):  # type: ignore[no-untyped-def]
-    """m_i→j(e_j) = log Σ_{e_i} exp(h(e_i) + λ(e_i, e_j)), in the same way; ``value`` holds exp(λ) − 1.
+def _sum_round(size, edges, weight, message, total, damping):  # type: ignore[no-untyped-def]
+    """m_i→j(e_j) = log Σ_{e_i} exp(h(e_i) + λ(e_i, e_j)), in the same way as the maximum.
 
-    Relative to the largest h the sum is at least 1 and all its terms are positive: nothing cancels,
-    overflows or becomes log 0.
+    Here ``message`` is exp(m), largest value 1, ``weight`` is exp(ρ + Σ_k m_k) and ``value`` is exp(λ) − 1:
+    the sum is Σ_e exp h(e) + Σ over seen e_i of exp h(e_i)·(exp λ − 1), all terms positive, nothing cancels.
+    Couplings below 80 keep a message above exp(−80), a normal float. Sums of logarithms are taken as the
+    logarithm of a product, whenever it becomes small: one logarithm for many messages.
     """
     left, right, first, state_left, state_right, value = edges
-    r = centred.shape[1]
-    w_i, w_j = np.empty(r), np.empty(r)
-    to_i, to_j = np.empty(r), np.empty(r)
-    out = np.empty(r, np.float32)
-    change, at_i = np.float32(0), 0
+    r = weight.shape[1]
+    w_i, w_j, to_i, to_j = np.empty(r), np.empty(r), np.empty(r), np.empty(r)
+    inverse = np.empty((2, r))
+    product = np.ones(weight.shape)
+    change = 1.0
     for edge in range(len(left)):
         i, j = left[edge], right[edge]
-        at_j = at_i + size[i]
-        to_j[: size[j]] = _weights(centred, i, message, at_i, size[i], w_i)
-        to_i[: size[i]] = _weights(centred, j, message, at_j, size[j], w_j)
+        sum_i, sum_j = 0.0, 0.0
+        for a in range(max(size[i], size[j])):
+            x, y = 1.0 / message[edge, 0, a], 1.0 / message[edge, 1, a]
+            inverse[0, a], inverse[1, a] = x, y
+            w_i[a], w_j[a] = weight[i, a] * x, weight[j, a] * y
+            sum_i += weight[i, a] * x
+            sum_j += weight[j, a] * y
+        to_i[: size[i]] = sum_j
+        to_j[: size[j]] = sum_i
         for k in range(first[edge], first[edge + 1]):
             a, b = state_left[k], state_right[k]
             to_j[b] += w_i[a] * value[k]
             to_i[a] += w_j[b] * value[k]
-        for a in range(size[i]):
-            out[a] = np.log(to_i[a])
-        change = max(change, _receive(out, size[i], message, at_i, total, i, damping))
-        for b in range(size[j]):
-            out[b] = np.log(to_j[b])
-        change = max(change, _receive(out, size[j], message, at_j, total, j, damping))
-        at_i = at_j + size[j]
-    return change
-
-
-@njit(cache=True, nogil=True)
-def _weights(centred, i, message, at, size, weight):  # type: ignore[no-untyped-def]
-    """Set weight(e) to exp(h(e) − max h) and return the sum: what arrives through an unseen pair."""
-    top = np.float32(-np.inf)
-    for a in range(size):
-        h = centred[i, a] - message[at + a]
-        top = h if h > top else top
-    total = 0.0
-    for a in range(size):
-        weight[a] = np.exp(centred[i, a] - message[at + a] - top)
-        total += weight[a]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _receive(sent, size, message, at, total, i, damping):  # type: ignore[no-untyped-def]
-    """Replace a message by what was sent, its largest value shifted to 0; returns the largest change.
-
-    Without the shift the constants in the messages grow like (n−2)^t and drown the differences that matter.
-    """
-    top, keep = np.float32(-np.inf), np.float32(damping)
-    for a in range(size):
-        top = sent[a] if sent[a] > top else top
-    change = np.float32(0)
-    for a in range(size):
-        old = message[at + a]
-        new = (np.float32(1) - keep) * (sent[a] - top) + keep * old
-        step = abs(new - old)
+        step = _receive(to_i, i, size[i], message, edge, 0, inverse, product, total, damping)
         change = step if step > change else change
-        message[at + a] = new
-        total[i, a] += new
-    return change
+        step = _receive(to_j, j, size[j], message, edge, 1, inverse, product, total, damping)
+        change = step if step > change else change
+    total += np.log(product)
+    return np.log(change)
 
 
-@njit(cache=True, nogil=True)
-def _message_length(size, edges):  # type: ignore[no-untyped-def]
-    length = 0
-    for edge in range(len(edges[0])):
-        length += size[edges[0][edge]] + size[edges[1][edge]]
-    return length
+@njit(cache=True, nogil=True, error_model="numpy")
+def _receive(sent, i, size, message, edge, side, inverse, product, total, damping):  # type: ignore[no-untyped-def]
+    """Replace exp(m) by what was sent relative to its largest; returns the largest quotient to the old."""
+    top = sent[0]
+    for a in range(1, size):
+        top = sent[a] if sent[a] > top else top
+    scale, least, most = 1 / top, 1.0, 1.0
+    for a in range(size):
+        new = sent[a] * scale
+        if damping > 0:
+            new = new ** (1 - damping) * inverse[side, a] ** -damping
+        message[edge, side, a] = new
+        quotient = new * inverse[side, a]
+        least = quotient if quotient < least else least
+        most = quotient if quotient > most else most
+        product[i, a] *= new
+        if product[i, a] < 1e-200:
+            total[i, a] += np.log(product[i, a])
+            product[i, a] = 1.0
+    return max(most, 1 / least)
 
 
 @njit(cache=True, nogil=True)
