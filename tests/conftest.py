@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from pboh.corpus.extract import extract
+from pboh.counts.count import count
+from pboh.counts.options import CountOptions
+from pboh.linker import Linker, load
+from pboh.model.build import build_model
+
 REPOSITORY = Path(__file__).parent.parent
+DATA = REPOSITORY / "tests" / "data"
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +27,45 @@ def shared() -> Path:
     if not (folder / "corpus").is_dir():
         pytest.skip("the shared sample corpus is not here (set PBOH_SHARED to its folder)")
     return folder
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder made once per test session, also when the session runs on several processes."""
+    base = factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = root / name
+    with (root / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def world_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extracted tables of the small world in ``tests/data``."""
+    return once(
+        tmp_path_factory, "world-corpus", lambda out: extract([DATA / "world.xml"], out, workers=1) and None
+    )
+
+
+@pytest.fixture(scope="session")
+def world_counts(world_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its counts, with words seen twice kept."""
+    options = CountOptions(min_word_count=2)
+    return once(tmp_path_factory, "world-counts", lambda out: count([world_corpus], out, options) and None)
+
+
+@pytest.fixture(scope="session")
+def world_model(world_counts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model trained on the small world."""
+    return once(tmp_path_factory, "world-model", lambda out: build_model(world_counts, out) and None)
+
+
+@pytest.fixture(scope="session")
+def linker(world_model: Path) -> Linker:
+    """A linker over the small world, with the default settings."""
+    return load(world_model)
 
 
 settings.register_profile(

@@ -93,9 +93,7 @@ def resolve_lines(
     """Answer JSON lines in order, on several processes if asked; empty lines are passed over."""
     resolver = LineResolver(linker, explain)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    if workers <= 1:
-        yield from (resolver.resolve(number, line) for number, line in numbered)
-        return
-    batches = iter(lambda: list(islice(numbered, batch)), [])
+    size = batch if workers > 1 else 1  # one process answers a line as soon as it comes
+    batches = iter(lambda: list(islice(numbered, size)), [])
     for resolved in ordered_map(resolver, batches, workers):
         yield from resolved

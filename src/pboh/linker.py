@@ -20,7 +20,9 @@ from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditi
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import look_up
+from pboh.model.names import Layer, fold
 from pboh.model.store import Model, open_model
+from pboh.parallel import ordered_map
 
 Array = Any
 
@@ -92,13 +94,20 @@ class Linker:
     # -- entities ---------------------------------------------------------------------------------
 
     def entity(self, title: str) -> Entity | None:
-        """The entity of a title or redirect (underscores and a small first letter are fine)."""
-        title = " ".join(title.replace("_", " ").split())
+        """The entity of a title or redirect; underscores and a small first letter are fine.
+
+        A title that is none may differ from one by case, accents or punctuation, as most redirects of a
+        full Wikipedia do; of several the most linked one is meant.
+        """
+        model, title = self.model, " ".join(title.replace("_", " ").split())
         tries = [title, title[:1].upper() + title[1:]]
-        for at in look_up(self.model["title_hash"], self.model["title_buckets"], tries).tolist():
+        for at in look_up(model["title_hash"], model["title_buckets"], tries).tolist():
             if at >= 0:
-                return self._entity(int(self.model["title_entity"][at]))
-        return None
+                return self._entity(int(model["title_entity"][at]))
+        at = int(look_up(model["name_hash"], model["name_buckets"], [fold(title)])[0])
+        rows = slice(*model["name_offsets"][at : at + 2].tolist()) if at >= 0 else slice(0, 0)
+        twins = model["name_entity"][rows][model["name_layer"][rows] == Layer.TITLE]
+        return self._entity(int(twins[0])) if twins.size else None
 
     def resolve(self, title: str) -> str | None:
         """The title under which the model knows ``title`` (redirects followed), or None."""
@@ -195,13 +204,7 @@ class Linker:
         self, documents: Iterable[tuple[str, Sequence[Sequence[Any]]]], *, workers: int = 1, batch: int = 32
     ) -> Iterator[Document]:
         """Resolve a stream of ``(text, spans)`` in order; with several workers, on as many processes."""
-        if workers <= 1:
-            for text, spans in documents:
-                yield self.disambiguate(text, spans)
-            return
-        from pboh.parallel import ordered_map  # noqa: PLC0415
-
-        for resolved in ordered_map(self._batch, _batches(documents, batch), workers):
+        for resolved in ordered_map(self._batch, _batches(documents, batch if workers > 1 else 1), workers):
             yield from resolved
 
     def _batch(self, batch: list[tuple[str, Sequence[Sequence[Any]]]]) -> list[Document]:

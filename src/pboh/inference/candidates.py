@@ -27,8 +27,10 @@ def gather(
     weights: Array,
     exponent: float,
     top: int,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     """Candidates of every mention: p(e|m) ∝ Σ_layer weight · c_layer(m, e), the ``top`` best, normalised.
+
+    Returns entities, p(e|m), their number, and the sum of weighted counts they were normalised by.
 
     ``positions[i]`` are the places of mention i's cased, lower and folded form in the name table (−1 =
     absent). Layers made from titles carry no counts of use; theirs is popularity(e)^exponent.
@@ -37,6 +39,7 @@ def gather(
     found = np.zeros((n, top), np.int32)
     prior = np.zeros((n, top), np.float64)
     size = np.zeros(n, np.int32)
+    total = np.zeros(n, np.float64)
     slot_entity = np.full(_SLOTS, -1, np.int64)
     slot_value = np.zeros(_SLOTS, np.float64)
     used = np.empty(_SLOTS, np.int64)
@@ -61,15 +64,15 @@ def gather(
                     used[filled] = slot
                     filled += 1
                 slot_value[slot] += value
-        size[i] = _best(slot_entity, slot_value, used[:filled], found[i], prior[i])
+        size[i], total[i] = _best(slot_entity, slot_value, used[:filled], found[i], prior[i])
         for f in range(filled):
             slot_entity[used[f]] = -1
             slot_value[used[f]] = 0.0
-    return found, prior, size
+    return found, prior, size, total
 
 
 @njit(cache=True, nogil=True)
-def _best(slot_entity: Array, slot_value: Array, used: Array, found: Array, prior: Array) -> int:
+def _best(slot_entity, slot_value, used, found, prior):  # type: ignore[no-untyped-def]
     """Copy the best entries (ties: lower entity number) into ``found``, normalised into ``prior``."""
     used = used[np.argsort(slot_entity[used])]
     order = np.argsort(-slot_value[used], kind="mergesort")
@@ -81,7 +84,7 @@ def _best(slot_entity: Array, slot_value: Array, used: Array, found: Array, prio
         total += prior[k]
     for k in range(size):
         prior[k] /= total
-    return size
+    return size, total
 
 
 class Candidates:
@@ -95,16 +98,17 @@ class Candidates:
     def find(self, surfaces: list[str]) -> tuple[Array, Array, Array]:
         """Entities, p(e|m) and number of candidates, one row per surface form."""
         unique = list(dict.fromkeys(surfaces))
-        rows = [unique.index(s) for s in surfaces] if len(unique) < 8 else _rows(unique, surfaces)
-        found, prior, size = self._gather(unique)
+        found, prior, size, total = self._gather(unique)
         missing = [i for i in range(len(unique)) if size[i] == 0]
         if missing and (self.settings.variants or self.settings.fuzzy):
-            self._rescue(unique, missing, found, prior, size)
+            self._rescue(unique, missing, found, prior, size, total)
         if self.settings.coreference > 0.0:
-            found, prior, size = inherit(unique, found, prior, size, self.settings.coreference)
+            inherit(unique, found, prior, size, total, self.settings.coreference)
+        position = {surface: i for i, surface in enumerate(unique)}
+        rows = [position[surface] for surface in surfaces]
         return found[rows], prior[rows], size[rows]
 
-    def _gather(self, surfaces: list[str]) -> tuple[Array, Array, Array]:
+    def _gather(self, surfaces: list[str]) -> tuple[Array, Array, Array, Array]:
         model = self.model
         cased = [squeeze(s) for s in surfaces]
         lower = [s.lower() for s in cased]
@@ -123,7 +127,7 @@ class Candidates:
         )
 
     def _rescue(
-        self, surfaces: list[str], missing: list[int], found: Array, prior: Array, size: Array
+        self, surfaces: list[str], missing: list[int], found: Array, prior: Array, size: Array, total: Array
     ) -> None:
         """Give mentions without candidates those of a variant spelling or of the closest known name."""
         for i in missing:
@@ -133,10 +137,10 @@ class Candidates:
                 tries = [*tries, closest] if closest else tries
             if not tries:
                 continue
-            other, other_prior, other_size = self._gather(tries)
+            rows = self._gather(tries)
             for k in range(len(tries)):
-                if other_size[k]:
-                    found[i], prior[i], size[i] = other[k], other_prior[k], other_size[k]
+                if rows[2][k]:
+                    found[i], prior[i], size[i], total[i] = (column[k] for column in rows)
                     break
 
     def closest_name(self, surface: str) -> str | None:
@@ -150,11 +154,6 @@ class Candidates:
         if hit is None or hit[1] >= self.settings.fuzzy_distance:
             return None
         return blob[offsets[hit[0]] : offsets[hit[0] + 1]].tobytes().decode("utf-8")
-
-
-def _rows(unique: list[str], surfaces: list[str]) -> list[int]:
-    position = {surface: i for i, surface in enumerate(unique)}
-    return [position[surface] for surface in surfaces]
 
 
 _SUFFIX = re.compile(
@@ -183,50 +182,47 @@ _TOKENS = re.compile(r"\w+")
 
 
 def longer_mentions(surfaces: list[str]) -> list[list[int]]:
-    """For every surface form the longer ones of the document that contain all its words in a row."""
+    """For every surface form the longer ones of the document that begin or end with all its words."""
     tokens = [tuple(_TOKENS.findall(s.lower())) for s in surfaces]
-    by_word: dict[str, list[int]] = {}
+    by_edge: dict[str, list[int]] = {}
     for i, words in enumerate(tokens):
-        for word in set(words):
-            by_word.setdefault(word, []).append(i)
+        for word in {*words[:1], *words[-1:]}:
+            by_edge.setdefault(word, []).append(i)
     result = []
-    for i, words in enumerate(tokens):
-        others = by_word.get(words[0], []) if words else []
+    for words in tokens:
+        k = len(words)
+        others = {*by_edge.get(words[0], ()), *by_edge.get(words[-1], ())} if words else set()
         result.append(
-            [j for j in others if j != i and len(tokens[j]) > len(words) and _inside(words, tokens[j])]
+            [j for j in sorted(others) if len(tokens[j]) > k and words in (tokens[j][:k], tokens[j][-k:])]
         )
     return result
 
 
-def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    k = len(short)
-    return any(long[i : i + k] == short for i in range(len(long) - k + 1))
-
-
 def inherit(
-    surfaces: list[str], found: Array, prior: Array, size: Array, weight: float
-) -> tuple[Array, Array, Array]:
-    """Add to every mention the candidates of longer mentions that contain it: "Clinton" after "Bill Clinton".
+    surfaces: list[str], found: Array, prior: Array, size: Array, total: Array, weight: float
+) -> None:
+    """Add to every mention the candidates of longer mentions it is part of: "Clinton" after "Bill Clinton".
 
-    p(e|m) becomes proportional to p(e|m) + weight · Σ p(e|longer).
+    The longer mentions together count as ``weight`` more links of the name, shared out by their p(e|m):
+    much for a rare surname, nothing for "London" beside "London Stock Exchange".
     """
-    longer = longer_mentions(surfaces)
-    result, shares, sizes = found.copy(), prior.copy(), size.copy()
-    for i, others in enumerate(longer):
-        if not any(size[j] for j in others):
+    own = [
+        dict(zip(found[i, :k].tolist(), prior[i, :k].tolist(), strict=True))
+        for i, k in enumerate(size.tolist())
+    ]
+    for i, longer in enumerate(longer_mentions(surfaces)):
+        givers = [own[j] for j in longer if own[j]]
+        if not givers:
             continue
-        merged: dict[int, float] = dict(
-            zip(found[i, : size[i]].tolist(), prior[i, : size[i]].tolist(), strict=True)
-        )
-        for j in others:
-            for e, p in zip(found[j, : size[j]].tolist(), prior[j, : size[j]].tolist(), strict=True):
-                merged[e] = merged.get(e, 0.0) + weight * p
+        merged = {e: p * float(total[i]) for e, p in own[i].items()}
+        for giver in givers:
+            for e, p in giver.items():
+                merged[e] = merged.get(e, 0.0) + weight * p / len(givers)
         best = sorted(merged.items(), key=lambda item: (-item[1], item[0]))[: found.shape[1]]
-        total = sum(p for _, p in best)
-        sizes[i] = len(best)
-        result[i, : len(best)] = [e for e, _ in best]
-        shares[i, : len(best)] = [p / total for _, p in best]
-    return result, shares, sizes
+        total[i] = sum(value for _, value in best)
+        size[i] = len(best)
+        found[i, : len(best)] = [e for e, _ in best]
+        prior[i, : len(best)] = [value / total[i] for _, value in best]
 
 
 __all__ = ["Candidates", "Layer", "gather", "inherit", "longer_mentions", "variants"]

@@ -26,13 +26,13 @@ class Settings:
     system: str = "pboh"
     # candidates (section "Candidate Selection")
     layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
-    popularity: float = 0.0  # exponent of an entity's link count in layers made from titles
+    popularity: float = 0.0  # exponent of an entity's link count in layers made from titles (1 = Bayes' rule)
     fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
     fuzzy_distance: float = 0.5
     variants: bool = False  # try plural, possessive, "Corp.", umlaut spellings of unknown names
     top: int = 64  # R: candidates by p(e|m)
     candidates: int = 10  # kept by the local score
-    coreference: float = 0.0  # weight of candidates inherited from a longer mention that contains this one
+    coreference: float = 0.0  # links that the candidates of a longer mention of the document count as
     # context (section "Integrating Context")
     zeta: float = 0.075
     xi: float = 0.5
@@ -91,11 +91,11 @@ PAPER = Settings()
 DEFAULT = PAPER.change(
     layers={
         "cased": 1.0, "lower": 0.3, "folded": 0.1, "title": 0.1, "stripped": 0.02, "redirect": 0.1,
-        "disambiguation": 0.02, "last": 0.02, "first": 0.02, "prefix": 0.05, "acronym": 0.02,
+        "disambiguation": 0.02, "last": 0.02, "first": 0.02, "prefix": 0.02, "acronym": 0.02,
     },
+    popularity=1.0,
     variants=True,
-    coreference=1.0,
-    tau=0.85,
+    coreference=10.0,
     zeta=0.1,
     window=25,
     min_word_count=2,

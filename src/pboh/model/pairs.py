@@ -84,8 +84,9 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # typ
         for g in range(heavy.size):
             if g != h:
                 beside[h, heavy[g]] = head_pairs[rank[heavy[h]], rank[heavy[g]]]
-    for i in light:
-        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
+    for m in range(light.size):
+        e = entities[light[m]]
+        for k in range(offsets[e], offsets[e + 1]):
             slot[documents[k]] = 0
     return _rows(entities, offsets, light, heavy, begin, members, row, beside)
 

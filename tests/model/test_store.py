@@ -1,0 +1,112 @@
+"""The model folder: opens whole or not at all, and says what is wrong with it."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from pboh.errors import CountsError, ModelError, OutputError
+from pboh.model.build import BuildOptions, build_model
+from pboh.model.store import ARRAYS, ModelWriter, open_model, verify
+
+
+@pytest.fixture
+def model(world_model, tmp_path):
+    """A copy of the small world's model that a test may damage."""
+    return shutil.copytree(world_model, tmp_path / "model")
+
+
+def change(folder, **values):
+    info = json.loads((folder / "model.json").read_text())
+    (folder / "model.json").write_text(json.dumps({**info, **values}))
+
+
+def test_a_model_describes_itself(world_model):
+    info = open_model(world_model).info
+    assert info["format"] == "pboh-model"
+    assert info["language"] == "en"
+    assert info["totals"]["entities"] == open_model(world_model).entities
+    assert info["options"]["build"]["entries_per_name"] == 64
+    assert {"distinct_pairs", "pairs", "documents", "names"} <= set(info["totals"])
+    verify(world_model)
+
+
+def test_arrays_have_the_declared_types(world_model):
+    model = open_model(world_model)
+    for name, (dtype, dimensions) in ARRAYS.items():
+        assert (model[name].dtype.str, model[name].ndim) == (dtype, dimensions), name
+
+
+def test_mapped_arrays_never_reach_the_file(model):
+    opened = open_model(model)
+    before = (model / "word_background.npy").read_bytes()
+    opened["word_background"][:] = 0
+    del opened
+    assert (model / "word_background.npy").read_bytes() == before
+    verify(model)
+
+
+def test_building_twice_gives_the_same_arrays(world_counts, world_model, tmp_path):
+    build_model(world_counts, tmp_path / "again")
+    one, two = open_model(world_model).info["arrays"], open_model(tmp_path / "again").info["arrays"]
+    assert {k: v["sha256"] for k, v in one.items()} == {k: v["sha256"] for k, v in two.items()}
+
+
+def test_missing_truncated_and_altered_files_are_named(model):
+    path = model / "name_entity.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    with pytest.raises(ModelError, match=r"name_entity\.npy: a file of the model has \d+ bytes instead of"):
+        open_model(model)
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    open_model(model)
+    with pytest.raises(ModelError, match=r"name_entity\.npy: a file of the model was altered"):
+        verify(model)
+    path.unlink()
+    with pytest.raises(ModelError, match=r"name_entity\.npy: a file of the model is missing"):
+        open_model(model)
+
+
+def test_wrong_versions_and_other_folders_are_refused(model, tmp_path):
+    change(model, version=99)
+    with pytest.raises(ModelError, match="format version 99, this program reads version 1"):
+        open_model(model)
+    change(model, format="something")
+    with pytest.raises(ModelError, match="not a pboh model"):
+        open_model(model)
+    (model / "model.json").write_text("{")
+    with pytest.raises(ModelError, match="cannot be read"):
+        open_model(model)
+    with pytest.raises(ModelError, match="there is no model folder"):
+        open_model(tmp_path / "nowhere")
+
+
+def test_a_folder_that_is_not_ours_is_not_overwritten(world_counts, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letter.txt").write_text("dear")
+    with pytest.raises(OutputError, match="holds no model"):
+        build_model(world_counts, tmp_path / "home")
+    assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
+    with pytest.raises(CountsError, match="counts' description is missing"):
+        build_model(tmp_path, tmp_path / "model")
+
+
+def test_an_interrupted_build_leaves_the_old_model(model, world_counts, monkeypatch):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ModelWriter, "finish", fail)
+    with pytest.raises(KeyboardInterrupt):
+        build_model(world_counts, model)
+    verify(model)
+    assert [path.name for path in model.parent.iterdir()] == ["model"]
+
+
+def test_parts_of_a_model_can_be_left_out(world_counts, tmp_path):
+    build_model(
+        world_counts, tmp_path / "small", BuildOptions(fuzzy=False, own_words=False, derived_names=False)
+    )
+    model = open_model(tmp_path / "small")
+    assert not {"rescue_blob", "own_word"} & set(model.arrays)
+    assert int(np.max(model["name_layer"])) <= 6
