@@ -24,7 +24,7 @@ from pboh.corpus.dump import Header, open_source
 from pboh.corpus.languages import Conventions, conventions, read_conventions
 from pboh.corpus.resolve import Chunks, resolve
 from pboh.corpus.scan import ScanOptions, scan
-from pboh.corpus.sources import DEFAULT_CHUNK, Chunk, Source, chunks
+from pboh.corpus.sources import Chunk, Source, chunk_size, chunks
 from pboh.corpus.tables import Place, write_chunk
 from pboh.corpus.titles import Site
 from pboh.corpus.workers import PeakMemory, Task, Workers
@@ -40,14 +40,14 @@ _SECOND_PASS = 0.4  # its share of the first pass's time, for the progress bar
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything the result depends on, beside the files."""
+    """Everything the result depends on, beside the files; a chunk's size follows from theirs if not given."""
 
     window: int = 50
     red_links: Literal["keep", "drop"] = "keep"
     language: str | None = None
     texts: bool = True
     conventions: Path | None = None
-    chunk_size: int = DEFAULT_CHUNK
+    chunk_size: int | None = None
 
 
 def extract(
@@ -154,6 +154,7 @@ class _Run:
         self._sources, self._options, self._site = sources, options, site
         self._pool, self._memory, self._report = pool, memory, report
         self._total = sum(source.size for source in sources)
+        self._chunk_size = options.chunk_size or chunk_size(sources)
         self._started = time.monotonic()
 
     def finish(self) -> dict[str, Any]:
@@ -182,7 +183,7 @@ class _Run:
                 "language": self._site.language,
                 "conventions": None if options.conventions is None else repr(habits),
                 "texts": options.texts,
-                "chunk_size": options.chunk_size,
+                "chunk_size": self._chunk_size,
             },
             "resolve": {"red_links": options.red_links},
             "write": {"window": options.window},
@@ -227,7 +228,7 @@ class _Run:
 
         def tasks() -> Iterator[Task]:
             nonlocal done
-            for chunk in chunks(self._sources, self._options.chunk_size):
+            for chunk in chunks(self._sources, self._chunk_size):
                 path = folder / f"{chunk.number:05d}"
                 if path.is_dir():
                     found[chunk.number] = read_json(path / "figures.json", "a chunk of the extraction")
@@ -235,20 +236,22 @@ class _Run:
                 else:
                     yield scan, (chunk, options, path)
 
-        first: int | None = None
+        fresh_pages = fresh_bytes = 0
         for arguments, figures in self._pool.run(tasks()):
             chunk: Chunk = arguments[0]
             found[chunk.number] = figures
-            first = done if first is None else first
             done += chunk.end - chunk.start
-            self._progress(done, sum(each["pages"] for each in found.values()), done - first)
+            fresh_pages += figures["pages"]
+            fresh_bytes += figures["bytes"]
+            self._progress(done, fresh_pages, fresh_bytes)
         ordered = [found[number] for number in sorted(found)]
         self._complain_if_empty(ordered)
         return ordered
 
-    def _progress(self, done: int, pages: int, fresh: int) -> None:
+    def _progress(self, done: int, pages: int, read: int) -> None:
+        """How far the input is read, and how fast: pages and bytes of XML that this run has read itself."""
         seconds = max(1e-9, time.monotonic() - self._started)
-        detail = f"{pages:,} pages, {pages / seconds:,.0f} pages/s, {fresh / seconds / 1e6:.1f} MB/s"
+        detail = f"{pages:,} pages, {pages / seconds:,.0f} pages/s, {read / seconds / 1e6:.1f} MB/s"
         self._report(done, self._total * (1 + _SECOND_PASS), detail)
 
     def _complain_if_empty(self, figures: list[dict[str, int]]) -> None:
@@ -338,7 +341,7 @@ class _Run:
                 "window": self._options.window,
                 "red_links": self._options.red_links,
                 "texts": self._options.texts,
-                "chunk_size": self._options.chunk_size,
+                "chunk_size": self._chunk_size,
             },
             "statistics": statistics,
             "plan": plan,

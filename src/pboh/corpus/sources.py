@@ -20,7 +20,7 @@ import pyarrow as pa
 from pboh.corpus import bzip2
 from pboh.errors import CorpusError, InputError
 
-DEFAULT_CHUNK = 32 << 20  # bytes of XML
+SMALLEST_CHUNK, LARGEST_CHUNK = 4 << 20, 32 << 20  # bytes of XML
 BZ2_RATIO = 4  # compressed chunks are that much smaller
 _PIECE = 1 << 20
 _SIGNATURES = {b"BZh": "bz2", b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
@@ -117,7 +117,13 @@ def _pieces(path: Path, codec: str, file: IO[bytes]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-def chunks(sources: list[Source], size: int = DEFAULT_CHUNK) -> Iterator[Chunk]:
+def chunk_size(sources: list[Source]) -> int:
+    """Bytes of XML in a chunk: a small input is cut finer, so that several workers have something to do."""
+    total = sum(source.size * (1 if source.codec == "plain" else BZ2_RATIO) for source in sources)
+    return max(SMALLEST_CHUNK, min(LARGEST_CHUNK, total // 8))
+
+
+def chunks(sources: list[Source], size: int) -> Iterator[Chunk]:
     """All chunks of all sources in order; those of gzip and zstd files carry their data."""
     number = 0
     for source in sources:
