@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,11 @@ class Entity:
         return self.title
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One possible answer for a mention and what speaks for it.
 
-    ``prior`` is p(e|m); ``local`` the local score of Eq. (local-all); ``score`` the max-product belief
-    (log, up to a constant per mention); ``probability`` its share among the mention's candidates.
+    ``prior`` is p(e|m); ``local`` the local score of Eq. (local-all); ``score`` the sum of its terms in
+    Eq. (c2) given the answers of the other mentions; ``probability`` its sum-product marginal.
     """
 
     entity: Entity

@@ -25,6 +25,7 @@ from pboh.model.store import Model, open_model
 from pboh.parallel import ordered_map
 
 Array = Any
+KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
 
 
 @lru_cache(maxsize=8)
@@ -73,6 +74,7 @@ class Linker:
         self.settings = settings
         self._candidates = Candidates(model, settings)
         self._local = threading.local()
+        self._known: dict[int, Entity] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.model.folder, self.settings)
@@ -115,7 +117,12 @@ class Linker:
         return entity.title if entity else None
 
     def _entity(self, index: int) -> Entity:
-        return Entity(self.model.title(index), index)
+        known = self._known.get(index)
+        if known is None:
+            if len(self._known) >= KNOWN_ENTITIES:
+                self._known.clear()
+            known = self._known[index] = Entity(self.model.title(index), index)
+        return known
 
     # -- documents --------------------------------------------------------------------------------
 
@@ -164,30 +171,25 @@ class Linker:
             entity[i, 0], prior[i, 0], size[i] = known.index, 1.0, 1
 
     def _document(self, text: str, spans: list[Span], solution: Solution, id: str | None) -> Document:
-        unary, probability = solution.unary, solution.marginals.probability()
+        """Arrays as objects (converted whole: element by element this would take half of the time)."""
+        unary = solution.unary
+        columns = (unary.entity, unary.prior, unary.local, solution.scores, solution.marginals.probability())
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         mentions = []
-        for i, span in enumerate(spans):
-            candidates = tuple(
-                Candidate(
-                    self._entity(int(unary.entity[i, c])),
-                    float(unary.prior[i, c]),
-                    float(unary.local[i, c]),
-                    float(solution.scores[i, c]),
-                    float(probability[i, c]),
-                )
-                for c in range(unary.size[i])
-            )
-            mention = Mention(span.start, span.end, text[span.start : span.end], candidates=candidates)
-            best = int(solution.answer[i])
+        for i, (span, size, best, row) in enumerate(
+            zip(spans, unary.size.tolist(), solution.answer.tolist(), rows, strict=True)
+        ):
+            entities = map(self._entity, row[0][:size])
+            candidates = [Candidate(*terms) for terms in zip(entities, *row[1:], strict=False)]
+            mention = Mention(span.start, span.end, text[span.start : span.end])
             if best >= 0:
+                answer = candidates[best]
                 mention.clamped = span.entity is not None
-                mention.probability = candidates[best].probability
-                mention.score = candidates[best].score
+                mention.probability, mention.score = answer.probability, answer.score
                 if mention.clamped or mention.probability >= self.settings.threshold:
-                    mention.entity = candidates[best].entity
-            mention.candidates = tuple(
-                sorted(candidates, key=lambda c: (-c.probability, -c.score, c.entity.index))
-            )
+                    mention.entity = answer.entity
+            candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))
+            mention.candidates = tuple(candidates)
             mention._explain = partial(self._explain, text, spans, i)
             mentions.append(mention)
         beliefs = solution.beliefs
