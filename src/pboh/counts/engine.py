@@ -61,6 +61,9 @@ class Engine(Protocol):
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Result of a small query."""
 
+    def batches(self, sql: str) -> Batches:
+        """Result of a query, a few thousand rows at a time."""
+
     def write(self, sql: str, folder: str) -> None:
         """Write the result of a query as Parquet files, in its order, whole or not at all."""
 
@@ -157,6 +160,12 @@ class DuckDB:
         with self._errors():
             return list(self._database.execute(sql).fetchall())
 
+    def batches(self, sql: str) -> Batches:
+        """Result of a query, a few thousand rows at a time."""
+        with self._errors():
+            reader: Any = self._database.sql(sql).to_arrow_reader(ROWS_PER_BATCH)
+            yield from reader
+
     def write(self, sql: str, folder: str) -> None:
         """Write the result of a query as one Parquet file in a folder, whole or not at all."""
         with self._folder(folder) as aside, self._errors():
@@ -165,9 +174,7 @@ class DuckDB:
 
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         """Write what a Python function makes of the batches of a query."""
-        with self._errors():
-            reader: Any = self._database.execute(sql).to_arrow_reader(ROWS_PER_BATCH)
-            self._write_batches(function(iter(reader)), schema, folder)
+        self._write_batches(function(self.batches(sql)), schema, folder)
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         """Write what a Python function makes of the numbered lines of a text file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from itertools import pairwise
@@ -17,7 +17,7 @@ from pboh.counts.options import CountOptions
 from pboh.errors import InputError
 
 # Bytes a row takes in DuckDB's hash tables, generously; the number of shares follows from them.
-BYTES_PER_PAIR = 40
+BYTES_PER_PAIR = 48
 BYTES_PER_WORD_ROW = 64
 # A share may fill this part of the memory limit; sorting and writing need the rest.
 SHARE_OF_MEMORY = 0.5
@@ -36,14 +36,15 @@ class Step:
     parts: Parts | None = None
     run: Callable[[Engine, str], None] | None = None
     note: Callable[[Engine], dict[str, Any]] | None = None
-    key: tuple[Any, ...] = field(default=())
+    key: tuple[Any, ...] = ()
+    also_reads: tuple[str, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Tables the query reads, in order of appearance (common table expressions are not among them)."""
         inner = set(re.findall(r"^(?:WITH )?(\w+) AS \($", self.sql, re.MULTILINE))
         found = re.findall(r"\b(?:FROM|JOIN) (\w+)", self.sql)
-        return tuple(dict.fromkeys(name for name in found if name not in inner))
+        return tuple(dict.fromkeys([*(name for name in found if name not in inner), *self.also_reads]))
 
 
 def statistic(name: str, **parameters: object) -> str:
@@ -89,6 +90,12 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("own_words", "own_words"),
         Step("totals", "steps/totals", statistic("totals"), final=True, note=_totals),
     ]
+    if options.names_in_text:
+        steps += [
+            table("name_ids", "steps/name_ids"),
+            occurrences_step(),
+            table("names_in_text", "names_in_text"),
+        ]
     return steps
 
 
@@ -137,3 +144,18 @@ def crosswikis_step(engine: Engine, options: CountOptions, language: str) -> Ste
         note=crosswikis.malformed,
         key=(path, files_found, language),
     )
+
+
+def occurrences_step() -> Step:
+    """Look for the names of the dictionary in the texts of the documents."""
+    sql = statistic("document_texts")
+
+    def run(engine: Engine, folder: str) -> None:
+        from pboh.counts.occurrences import SCHEMA, Dictionary  # noqa: PLC0415 - compiles kernels
+
+        names = (
+            batch["name"].to_pylist() for batch in engine.batches("SELECT name FROM name_ids ORDER BY id")
+        )
+        engine.write_mapped(sql, Dictionary.of(names).count_batches, SCHEMA, folder)
+
+    return Step("name_occurrences", "steps/name_occurrences", sql, run=run, also_reads=("name_ids",))

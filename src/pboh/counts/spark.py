@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count as numbers
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from pboh.counts.engine import WRITE_AGAIN, Mapper
+from pboh.counts.engine import ROWS_PER_BATCH, WRITE_AGAIN, Batches, Mapper
 from pboh.errors import CorpusError, CountsError, InputError, MissingExtraError, OutputError
 
 try:
@@ -126,6 +127,15 @@ class Spark:
         """Result of a small query."""
         with self._errors():
             return [tuple(row) for row in self._session.sql(sql).collect()]
+
+    def batches(self, sql: str) -> Batches:
+        """Result of a query, a few thousand rows at a time."""
+        with self._errors():
+            frame = self._session.sql(sql)
+            found = frame.toLocalIterator(prefetchPartitions=True)
+            while some := list(islice(found, ROWS_PER_BATCH)):
+                columns = [list(values) for values in zip(*some, strict=True)]
+                yield pa.RecordBatch.from_arrays([pa.array(values) for values in columns], frame.columns)
 
     def write(self, sql: str, folder: str) -> None:
         """Write the result of a query; files are named in the order of its rows."""
