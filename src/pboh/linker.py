@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from pboh.model.hashing import look_up
 from pboh.model.names import Layer, fold
 from pboh.model.store import Model, open_model
 from pboh.parallel import ordered_map
+from pboh.warmup import say_if_compiling
 
 Array = Any
 KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
@@ -134,7 +136,8 @@ class Linker:
         Offsets count code points. Overlapping spans are an error unless ``overlapping`` allows them.
         """
         checked = check_spans(text, spans, overlapping)
-        solution = self.solve(text, checked)
+        with nullcontext() if hasattr(self._local, "potentials") else say_if_compiling():
+            solution = self.solve(text, checked)
         return self._document(text, checked, solution, id)
 
     def solve(self, text: str, spans: list[Span], record: bool = False) -> Solution:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from time import perf_counter
 
 
@@ -26,6 +30,25 @@ def ensure_kernel_cache() -> None:
         if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
             return
+
+
+@contextmanager
+def say_if_compiling(after: float = 2.0) -> Iterator[None]:
+    """Explain a first call that takes long: its kernels are being compiled, once per machine and version."""
+
+    def say() -> None:
+        print(
+            "pboh: compiling kernels, once on this machine (pboh warmup does it beforehand) …",
+            file=sys.stderr,
+        )
+
+    timer = Timer(after, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def warm_up() -> float:

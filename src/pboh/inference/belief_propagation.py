@@ -258,7 +258,7 @@ def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, histo
                 top = max(top, total[i, a])
             for a in range(r):
                 centred[i, a] = total[i, a] - top if a < size[i] else -np.inf
-        total[:] = unary
+                total[i, a] = unary[i, a]
         if summing:
             change = _sum_round(size, edges, np.exp(centred), message, total, damping)
         else:

@@ -73,14 +73,23 @@ def gather(
 
 @njit(cache=True, nogil=True)
 def _best(slot_entity, slot_value, used, found, prior):  # type: ignore[no-untyped-def]
-    """Copy the best entries (ties: lower entity number) into ``found``, normalised into ``prior``."""
-    used = used[np.argsort(slot_entity[used])]
-    order = np.argsort(-slot_value[used], kind="mergesort")
-    size = min(order.size, found.size)
+    """Put the best entries into ``found``, best first (ties: lower entity), normalised into ``prior``.
+
+    By insertion: a name has few candidates, and a sort would take longer to compile than to run.
+    """
+    size = 0
+    for slot in used:
+        entity, value = slot_entity[slot], slot_value[slot]
+        k = size
+        while k > 0 and (prior[k - 1] < value or (prior[k - 1] == value and found[k - 1] > entity)):
+            if k < found.size:
+                found[k], prior[k] = found[k - 1], prior[k - 1]
+            k -= 1
+        if k < found.size:
+            found[k], prior[k] = entity, value
+            size = min(size + 1, found.size)
     total = 0.0
     for k in range(size):
-        found[k] = slot_entity[used[order[k]]]
-        prior[k] = slot_value[used[order[k]]]
         total += prior[k]
     for k in range(size):
         prior[k] /= total

@@ -121,16 +121,22 @@ def keep_best(
     kept_context = np.zeros((n, keep), np.float64)
     local = np.full((n, keep), -np.inf, np.float64)
     for i in range(n):
-        score = np.log(prior[i, : size[i]]) + zeta * context[i, : size[i]]
-        order = np.argsort(-score, kind="mergesort")[:keep]
-        kept_size[i] = order.size
-        for k in range(keep):  # padding repeats the best one, so that no other entity is looked at
-            kept[i, k] = entity[i, order[0]] if order.size else 0
-        for k in range(order.size):
-            kept[i, k] = entity[i, order[k]]
-            kept_prior[i, k] = prior[i, order[k]]
-            kept_context[i, k] = context[i, order[k]]
-            local[i, k] = score[order[k]]
+        for c in range(size[i]):
+            score = np.log(prior[i, c]) + zeta * context[i, c]
+            k = kept_size[i]
+            while k > 0 and local[i, k - 1] < score:
+                if k < keep:
+                    local[i, k] = local[i, k - 1]
+                    kept[i, k] = kept[i, k - 1]
+                    kept_prior[i, k] = kept_prior[i, k - 1]
+                    kept_context[i, k] = kept_context[i, k - 1]
+                k -= 1
+            if k < keep:
+                local[i, k], kept[i, k] = score, entity[i, c]
+                kept_prior[i, k], kept_context[i, k] = prior[i, c], context[i, c]
+                kept_size[i] = min(kept_size[i] + 1, keep)
+        for k in range(kept_size[i], keep):  # padding repeats the best, so that no other entity is looked at
+            kept[i, k] = kept[i, 0]
     return kept, kept_size, kept_prior, kept_context, local
 
 

@@ -66,12 +66,19 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # typ
     (number of candidates)². The diagonal is left out: e = e′ has a rule of its own.
     """
     u = entities.size
-    rank = np.full(u, -1, np.int64)
+    rank = np.empty(u, np.int64)
+    light, heavy = np.empty(u, np.int64), np.empty(u, np.int64)
+    lights, heavies = 0, 0
     for i in range(u):
         at = np.searchsorted(heads, entities[i])
         if at < heads.size and heads[at] == entities[i]:
             rank[i] = at
-    light, heavy = np.flatnonzero(rank < 0), np.flatnonzero(rank >= 0)
+            heavy[heavies] = i
+            heavies += 1
+        else:
+            light[lights] = i
+            lights += 1
+    light, heavy = light[:lights], heavy[:heavies]
     begin, members, row = by_document(entities[light], offsets, documents, slot)
     beside = np.zeros((heavy.size, u), np.int32)
     for h in range(heavy.size):
@@ -93,51 +100,42 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # typ
 
 @njit(cache=True, nogil=True)
 def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type: ignore[no-untyped-def]
-    """Collect the rows of the sparse matrix, columns ascending."""
+    """Collect the rows of the sparse matrix, columns ascending (found by scanning, cheaper than sorting)."""
     u = entities.size
     start = np.zeros(u + 1, np.int64)
     tally = np.zeros(u, np.int32)
-    seen = np.empty(u, np.int32)
-    other, count = np.empty(max(1024, 16 * u), np.int32), np.empty(max(1024, 16 * u), np.int32)
+    other, count = np.empty(1024 + 16 * u, np.int32), np.empty(1024 + 16 * u, np.int32)
     used, at, h = 0, 0, 0
     for i in range(u):
-        found = 0
         if h < heavy.size and heavy[h] == i:
             for j in range(u):
-                if beside[h, j] > 0:
-                    tally[j] = beside[h, j]
-                    seen[found] = j
-                    found += 1
+                tally[j] = beside[h, j]
             h += 1
         else:
             for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
                 for k in range(begin[row[at]], begin[row[at] + 1]):
-                    j = light[members[k]]
-                    if tally[j] == 0:
-                        seen[found] = j
-                        found += 1
-                    tally[j] += 1
+                    tally[light[members[k]]] += 1
                 at += 1
             for g in range(heavy.size):
-                if beside[g, i] > 0:
-                    tally[heavy[g]] = beside[g, i]
-                    seen[found] = heavy[g]
-                    found += 1
-        if used + found > other.size:
-            other, count = _grown(other, used, found), _grown(count, used, found)
-        for j in np.sort(seen[:found]):
-            if j != i:
-                other[used], count[used] = j, tally[j]
+                tally[heavy[g]] = beside[g, i]
+        if used + u > other.size:
+            other, count = _grown(other, used, u), _grown(count, used, u)
+        tally[i] = 0
+        for j in range(u):
+            if tally[j] > 0:
+                other[used] = j
+                count[used] = tally[j]
+                tally[j] = 0
                 used += 1
-            tally[j] = 0
         start[i + 1] = used
     return start, other[:used], count[:used]
 
 
 @njit(cache=True, nogil=True)
 def _grown(array, used, more):  # type: ignore[no-untyped-def]
-    larger = np.empty(2 * array.size + more, array.dtype)
-    larger[:used] = array[:used]
+    larger = np.empty(2 * array.size + more, np.int32)
+    for k in range(used):
+        larger[k] = array[k]
     return larger
 
 
