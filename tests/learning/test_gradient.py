@@ -7,7 +7,7 @@ import pytest
 from worlds import OFFSET, conditionals, copied, draw, pseudo_likelihood, world
 
 from pboh.learning import kernels
-from pboh.learning.kernels import Documents, Pairs, Step
+from pboh.learning.kernels import Documents, Pairs, Step, Steps
 from pboh.learning.pseudo_likelihood import full_gradient, held_out, judged
 
 WORLDS = [(seed, rescaled) for seed in range(6) for rescaled in (False, True)]
@@ -105,7 +105,7 @@ def test_scratch_memory_is_left_as_found():
     slot, mark = parameters.scratch()
     kernels.learn(
         np.arange(10), 0, 10, docs, parameters.names, parameters.pairs, parameters.rho, parameters.lam,
-        Step(0.1, 0.01, True, False), slot, mark,
+        False, Steps(Step(0.1, 0.01, True), Step(0.2, 0.02, True)), slot, mark,
     )  # fmt: skip
     assert not slot.any()
     assert not mark.any()
@@ -132,12 +132,13 @@ def test_lazy_penalty_equals_a_penalty_at_every_step(adaptive):
     parameters = world(4)
     docs = draw(parameters, 40, 9)
     lazy, eager = copied(parameters), copied(parameters)
-    step = Step(0.2, 0.05, adaptive, False)
+    step = Step(0.2, 0.05, adaptive)
+    steps = (False, Steps(step, step))
     scratch = parameters.scratch()
     order = np.arange(40)
-    kernels.learn(order, 0, 40, docs, lazy.names, lazy.pairs, lazy.rho, lazy.lam, step, *scratch)
+    kernels.learn(order, 0, 40, docs, lazy.names, lazy.pairs, lazy.rho, lazy.lam, *steps, *scratch)
     for t in range(40):
-        kernels.learn(order, t, t + 1, docs, eager.names, eager.pairs, eager.rho, eager.lam, step, *scratch)
+        kernels.learn(order, t, t + 1, docs, eager.names, eager.pairs, eager.rho, eager.lam, *steps, *scratch)
         for state in (eager.rho, eager.lam):  # pay now, then stop the clock at t + 1
             state[:, OFFSET] = [kernels.offset_at(state, k, t + 1.0, step) for k in range(len(state))]
             state[:, kernels.TIME] = t + 1.0

@@ -58,7 +58,16 @@ def test_ends_near_the_optimum(adaptive, rescaled):
     start = full_gradient(docs, copied(truth, zero=True), 1.0)[0]
     learnt = copied(truth, zero=True)
     rate = 0.5 if adaptive else 0.05
-    options = LearningOptions(epochs=60, rate=rate, decay=0.3, adaptive=adaptive, penalty=1.0, patience=99)
+    options = LearningOptions(
+        epochs=60,
+        rate=rate,
+        pair_rate=rate,
+        decay=0.3,
+        adaptive=adaptive,
+        penalty=1.0,
+        pair_penalty=1.0,
+        patience=99,
+    )
     Learner(docs, NONE, learnt, options).run()
     assert best - full_gradient(docs, learnt, 1.0)[0] < 0.005 * (best - start)
 
@@ -70,7 +79,9 @@ def test_the_true_parameters_are_recovered_as_data_grows():
     errors = []
     for count in (100, 1000, 10_000):
         learnt = copied(truth, zero=True)
-        options = LearningOptions(epochs=40, rate=0.5, decay=0.5, penalty=0.01, patience=99)
+        options = LearningOptions(
+            epochs=40, rate=0.5, pair_rate=0.5, decay=0.5, penalty=0.01, pair_penalty=0.01, patience=99
+        )
         Learner(draw(truth, count, 1), NONE, learnt, options).run()
         got = np.concatenate((learnt.rho[:, OFFSET], learnt.lam[:, OFFSET]))
         errors.append(float(np.sqrt(((directions.T @ (got - true)) ** 2).mean())))
@@ -83,7 +94,12 @@ def test_smoothed_loss_falls_monotonically_and_held_out_loss_nears_the_truth():
     truth = world(8, entities=20, names=25, most=4, share=0.5)
     docs, held = draw(truth, 4000, 1), draw(truth, 1000, 2)
     learnt = copied(truth, zero=True)
-    history = Learner(docs, held, learnt, LearningOptions(epochs=12, rate=0.2, penalty=0.05)).run()
+    history = Learner(
+        docs,
+        held,
+        learnt,
+        LearningOptions(epochs=12, rate=0.2, pair_rate=0.2, penalty=0.05, pair_penalty=0.05),
+    ).run()
     loss = [entry["train_loss"] for entry in history[1:]]
     smoothed = np.convolve(loss, np.ones(3) / 3, "valid")
     assert (np.diff(smoothed) < 0).all()
@@ -96,7 +112,9 @@ def test_two_threads_end_where_one_does():
     docs, held = draw(truth, 3000, 1), draw(truth, 1000, 2)
     losses = {}
     for threads in (1, 2):
-        options = LearningOptions(epochs=5, rate=0.2, penalty=0.05, threads=threads, patience=99)
+        options = LearningOptions(
+            epochs=5, rate=0.2, pair_rate=0.2, penalty=0.05, pair_penalty=0.05, threads=threads, patience=99
+        )
         history = Learner(docs, held, copied(truth, zero=True), options).run()
         losses[threads] = history[0]["loss"] - history[-1]["loss"]
     assert losses[1] > 0.02
@@ -118,7 +136,7 @@ def test_one_thread_is_exactly_repeatable():
 def test_learning_stops_when_the_held_out_loss_rises():
     truth = world(11, entities=30, names=30, most=5, share=0.5)
     docs, held = draw(truth, 40, 1), draw(truth, 400, 2)
-    options = LearningOptions(epochs=200, rate=0.5, penalty=0.0, patience=2)
+    options = LearningOptions(epochs=200, rate=0.5, pair_rate=0.5, penalty=0.0, pair_penalty=0.0, patience=2)
     learner = Learner(docs, held, copied(truth, zero=True), options)
     history = learner.run()
     assert len(history) < 100

@@ -27,10 +27,12 @@ def learn(
     tau: Annotated[float, typer.Option(help="Factor of the Bethe λ at the start.", min=0.0)] = 1.0,
     min_documents: Annotated[int, typer.Option(help="Learn λ of pairs seen in so many pages.", min=1)] = 7,
     epochs: Annotated[int, typer.Option(help="Passes over the pages, at most.", min=0)] = 10,
-    rate: Annotated[float, typer.Option(help="Learning rate of the first epoch.", min=0.0)] = 0.1,
+    rate: Annotated[float, typer.Option(help="Learning rate of ρ in the first epoch.", min=0.0)] = 0.1,
+    pair_rate: Annotated[float, typer.Option(help="The same for λ.", min=0.0)] = 0.1,
     decay: Annotated[float, typer.Option(help="Rate of epoch k is rate/(1 + decay·k).", min=0.0)] = 0.0,
     adaptive: Annotated[bool, typer.Option("--adagrad/--sgd", help="A rate per parameter, or one.")] = True,
-    penalty: Annotated[float, typer.Option(help="γ of the penalty γ·(‖ρ‖² + ‖λ‖²).", min=0.0)] = 0.1,
+    penalty: Annotated[float, typer.Option(help="γ of the penalty γ·‖ρ‖².", min=0.0)] = 0.1,
+    pair_penalty: Annotated[float, typer.Option(help="γ of the penalty γ·‖λ‖².", min=0.0)] = 0.1,
     patience: Annotated[int, typer.Option(help="Stop after so many epochs without gain.", min=1)] = 2,
     threads: Annotated[int, typer.Option(help="Threads that learn without locks.", min=1)] = 2,
     held_out: Annotated[int, typer.Option(help="Pages kept for early stopping.", min=1)] = 1000,
@@ -70,7 +72,9 @@ def learn(
             model, corpus,
             data_options=DataOptions(held_out, longest, pages, seed),
             parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
-            options=LearningOptions(epochs, rate, decay, adaptive, penalty, patience, threads, seed),
+            options=LearningOptions(
+                epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, threads, seed
+            ),
             checkpoints=checkpoints, restart=restart, every=every, report=report, epoch_done=epoch_done,
         )  # fmt: skip
     summarise(f"learned for {model}", {name: value for name, value in figures.items() if name != "history"})

@@ -172,9 +172,12 @@ def _laid_out(page: Array, entry: Array, held: Array, model: Model, options: Dat
     """Number names and parameters by the training links; held-out links without a parameter fall away."""
     counts = np.bincount(entry[~held], minlength=model["name_entity"].size)
     kept = np.flatnonzero(counts)
+    owner = np.searchsorted(model["name_offsets"], kept, side="right") - 1
+    # The model orders a name's entities by counts that include held-out pages: among equals the right one
+    # would come first more often than not, and the first of equals is the answer.
+    kept = kept[np.lexsort((model["name_entity"][kept], -counts[kept], owner))]
     number = np.full(counts.size, -1, np.int32)
     number[kept] = np.arange(kept.size, dtype=np.int32)
-    owner = np.searchsorted(model["name_offsets"], kept, side="right") - 1
     _, starts, name_of = np.unique(owner, return_index=True, return_inverse=True)
     names = Names(np.append(starts, kept.size), model["name_entity"][kept].astype(np.int32))
     name_of = name_of.astype(np.int32)

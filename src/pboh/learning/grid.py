@@ -1,69 +1,82 @@
-"""Grid search over the few global settings: coarse, then fine, one parameter at a time, on all cores.
+"""Grid search over the global settings: coarse, then fine, one parameter at a time, on all cores.
 
-The objective is the paper's: micro F1 + macro F1, averaged over the validation datasets. Nothing is rebuilt:
-every setting is read when a document is scored.
+The objective is the paper's, micro F1 + macro F1, averaged over the validation datasets. A value is taken
+only if it is better in nearly all resamples of the documents, so that a plateau keeps its place.
 """
 
 from __future__ import annotations
 
-import hashlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-from pboh.evaluation.metrics import judge, macro_scores, micro_scores
-from pboh.evaluation.runner import answer_document
+from pboh.evaluation.datasets import Dataset
+from pboh.evaluation.leakage import fingerprints
+from pboh.evaluation.metrics import macro_scores, micro_scores
+from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring
 from pboh.files import write_json
-from pboh.inference.settings import DEFAULT, Settings
+from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
 from pboh.model.store import MANIFEST, read_manifest
-from pboh.parallel import pool
 from pboh.progress import Report, silent
 
-SPACE: dict[str, tuple[float, ...]] = {
+Value = float | int | bool | str
+
+SPACE: dict[str, tuple[Value, ...]] = {
     # parameter: coarse values, wider than the paper's grid; "layers.x" is the weight of a name layer
     "tau": (0.25, 0.5, 0.75, 1.0, 1.5),
     "zeta": (0.03, 0.05, 0.075, 0.1, 0.15, 0.2),
-    "window": (15, 25, 50),
-    "coreference": (0.0, 3.0, 10.0, 30.0),
+    "window": (15, 25, 50, 100),
+    "coreference": (0.0, 3.0, 10.0, 30.0, 100.0),
+    "delta": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
+    "xi": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
+    "backoff": ("paper", "authors"),
+    "self_pair": (0.0, 0.001, 0.01, 0.1, 1.0),
+    "damping": (0.0, 0.3, 0.6),
+    "candidates": (6, 10, 16, 24),
+    "top": (16, 32, 64),
+    "unmatched": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "clip": (3.0, 4.0, 5.0, 7.0, 20.0),
+    "floor": (0.0, 1.0, 2.0, 3.0, 5.0),
+    "min_word_count": (2, 3),
+    "own_words": (0.0, 0.1, 0.2, 0.4, 0.8),
+    "popularity": (0.0, 0.5, 1.0),
     "layers.cased": (0.0, 0.3, 1.0, 3.0),
     "layers.lower": (0.03, 0.1, 0.3, 1.0),
     "layers.folded": (0.0, 0.03, 0.1, 0.3),
     "layers.title": (0.0, 0.03, 0.1, 0.3, 1.0),
-    "layers.stripped": (0.0, 0.003, 0.01, 0.03, 0.1),
+    "layers.stripped": (0.0, 0.005, 0.02, 0.06, 0.2),
     "layers.redirect": (0.0, 0.03, 0.1, 0.3, 1.0),
-    "layers.disambiguation": (0.0, 0.01, 0.03, 0.1),
+    "layers.disambiguation": (0.0, 0.005, 0.02, 0.06, 0.2),
     "layers.last": (0.0, 0.005, 0.02, 0.06),
     "layers.first": (0.0, 0.005, 0.02, 0.06),
     "layers.prefix": (0.0, 0.005, 0.02, 0.06),
     "layers.acronym": (0.0, 0.005, 0.02, 0.06),
-    "popularity": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "own_words": (0.0, 0.1, 0.2, 0.4, 0.8),
-    "unmatched": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "clip": (3.0, 4.0, 5.0, 7.0, 20.0),
-    "floor": (0.0, 1.0, 2.0, 3.0, 5.0),
-    "delta": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
-    "xi": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
-    "self_pair": (0.0, 0.001, 0.01, 0.1, 1.0),
-    "damping": (0.0, 0.3, 0.6),
-    "candidates": (6, 10, 16),
-    "threshold": (0.0, 0.1, 0.2, 0.3, 0.4),
+    "variants": (False, True),
+    "fuzzy_distance": (0.0, 0.2, 0.3, 0.4, 0.5),  # 0 = no name is close enough
+    "threshold": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
 }
-WHOLE = {"window", "candidates", "top", "rounds", "min_word_count"}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One point of the grid: the value tried, and what it scored."""
+    """One point of the grid: the value tried, what it scored, and its gain over the value before it."""
 
     parameter: str
-    value: float
+    value: Value
+    round: int  # 1, 2 … for coarse rounds, the last one is fine
     micro_f1: float
     macro_f1: float
+    gain: float = 0.0  # of micro F1 + macro F1
+    low: float = 0.0  # 95 % of the gain, documents drawn again
+    high: float = 0.0
+    better: float = 0.0  # share of the draws in which it is better
+    taken: bool = False
 
     @property
     def objective(self) -> float:
@@ -73,149 +86,186 @@ class Trial:
 
 @dataclass(slots=True)
 class Tuning:
-    """The best settings found and every trial on the way there."""
+    """The best settings found so far and every trial on the way there."""
 
+    before: Settings
     settings: Settings
     start: Trial
     best: Trial
+    rounds: int  # coarse ones
     trials: list[Trial] = field(default_factory=list)
+    interrupted: bool = False
 
     def curves(self) -> dict[str, list[Trial]]:
-        """The last trial at every value of each parameter, by value."""
-        latest = {(trial.parameter, trial.value): trial for trial in self.trials}
-        curves: dict[str, list[Trial]] = {}
-        for (parameter, _), trial in sorted(latest.items()):
-            curves.setdefault(parameter, []).append(trial)
+        """Every value tried of each parameter, ascending, with its gain over the value before the last round.
+
+        Fine values were compared with the winner of the coarse ones, so that one's gain is added to theirs.
+        """
+        curves = {}
+        for parameter in dict.fromkeys(trial.parameter for trial in self.trials):
+            mine = [trial for trial in self.trials if trial.parameter == parameter]
+            last = max(trial.round for trial in mine if trial.round <= self.rounds)
+            points = {trial.value: trial for trial in mine if trial.round == last}
+            fine = [trial for trial in mine if trial.round > self.rounds]
+            for trial in fine[1:]:
+                shift = points[fine[0].value].gain
+                low, high = trial.low + shift, trial.high + shift
+                points[trial.value] = replace(trial, gain=trial.gain + shift, low=low, high=high)
+            curves[parameter] = sorted(points.values(), key=_order)
         return curves
 
 
-@lru_cache(maxsize=32)
-def _dataset(spec: str) -> Dataset:
-    return read_dataset(spec)
-
-
-class Objective:
-    """micro F1 + macro F1 of settings on the validation datasets; travels to worker processes."""
-
-    def __init__(self, linker: Linker, specs: Sequence[str]) -> None:
-        self.linker = linker
-        self.specs = tuple(specs)
-
-    def __call__(self, item: tuple[str, float, Settings]) -> Trial:
-        """Score one grid point: the parameter, its value and the settings that follow."""
-        parameter, value, settings = item
-        linker = Linker(self.linker.model, settings)
-        micro, macro = 0.0, 0.0
-        for spec in self.specs:
-            dataset = _dataset(spec)
-            judged = judge(dataset, [answer_document(linker, d) for d in dataset], linker.resolve)
-            micro += float(micro_scores(judged.counts)[2]) / len(self.specs)
-            macro += float(macro_scores(judged.counts)[2]) / len(self.specs)
-        return Trial(parameter, value, micro, macro)
-
-
-def change(parameter: str, value: float) -> dict[str, Any]:
-    """A change of settings from a grid point."""
-    name, _, layer = parameter.partition(".")
-    if layer:
-        return {name: {layer: value}}
-    return {name: int(value) if name in WHOLE else value}
-
-
-def value_of(settings: Settings, parameter: str) -> float:
-    """The present value of a grid parameter."""
-    name, _, layer = parameter.partition(".")
-    found = getattr(settings, name)
-    return float(found[layer] if layer else found)
-
-
-def fine_values(values: Sequence[float], best: float) -> list[float]:
-    """Values half-way between the best one and its neighbours on the coarse grid."""
-    ordered = sorted({*values, best})
-    at = ordered.index(best)
-    neighbours = [ordered[k] for k in (at - 1, at + 1) if 0 <= k < len(ordered)]
-    return [(best + other) / 2 for other in neighbours]
+def _order(trial: Trial) -> tuple[float, str]:
+    return (0.0, trial.value) if isinstance(trial.value, str) else (float(trial.value), "")
 
 
 def tune(
     linker: Linker,
-    specs: Sequence[str],
+    datasets: Sequence[Dataset],
     *,
-    space: Mapping[str, Sequence[float]] = SPACE,
-    passes: int = 2,
+    space: Mapping[str, Sequence[Value]] = SPACE,
+    rounds: int = 2,
+    confidence: float = 0.95,
     workers: int = 1,
     report: Report = silent,
 ) -> Tuning:
-    """Coordinate ascent over ``space``: coarse values of one parameter after the other, then finer ones.
+    """Coordinate ascent: coarse values of one parameter after the other, ``rounds`` times, then finer ones.
 
-    A value is taken only if it is strictly better, so that parameters without effect keep their place.
+    Of the values that are better in at least ``confidence`` of the resamples the best is taken. Ctrl-C
+    ends the search; what was found until then is returned, marked as interrupted.
     """
-    if not specs:
+    if not datasets:
         raise InputError("there is nothing to tune on", todo="Name a dataset with --validation")
-    with pool(Objective(linker, specs), workers) as score:
-        start = next(score([("start", 0.0, linker.settings)]))
-        tuning = Tuning(linker.settings, start, start)
-        plan = list(_plan(space, passes))
-        for step, (parameter, values, fine) in enumerate(plan):
-            report(step, len(plan), f"{parameter}, F1 {tuning.best.objective / 2:.4f}")
-            present = value_of(tuning.settings, parameter)
-            tries = fine_values(values, present) if fine else list(values)
-            items = [
-                (parameter, value, tuning.settings.change(**change(parameter, value)))
-                for value in tries
-                if value != present
-            ]
-            _improve(tuning, parameter, list(score(items)))
-        report(len(plan), len(plan))
+    with scoring(linker, datasets, workers) as score:
+        counts = next(score([linker.settings]))
+        start = Trial("start", "", 0, *_scores(counts))
+        tuning = Tuning(linker.settings, linker.settings, start, start, rounds)
+        plan = list(_plan(space, rounds))
+        try:
+            for step, (parameter, values, number) in enumerate(plan):
+                report(step, len(plan), f"{parameter}, {_percents(tuning.best)}")
+                present = value_of(tuning.settings, parameter)
+                tries = [v for v in (values or fine_values(space[parameter], present)) if v != present]
+                counts = _improve(tuning, parameter, tries, number, counts, score, confidence)
+        except KeyboardInterrupt:
+            tuning.interrupted = True
+        else:
+            report(len(plan), len(plan), _percents(tuning.best))
     return tuning
 
 
-def _plan(space: Mapping[str, Sequence[float]], passes: int) -> Iterator[tuple[str, Sequence[float], bool]]:
-    for number in range(passes + 1):
+def _plan(
+    space: Mapping[str, Sequence[Value]], rounds: int
+) -> Iterator[tuple[str, Sequence[Value] | None, int]]:
+    """Parameter, its coarse values (None in the fine round), and the round's number."""
+    for number in range(1, rounds + 1):
         for parameter, values in space.items():
-            if number < passes or parameter not in WHOLE:
-                yield parameter, values, number == passes
+            yield parameter, values, number
+    for parameter in space:
+        if isinstance(value_of(DEFAULT, parameter), float):
+            yield parameter, None, rounds + 1
 
 
-def _improve(tuning: Tuning, parameter: str, trials: list[Trial]) -> None:
-    here = tuning.best
-    present = Trial(parameter, value_of(tuning.settings, parameter), here.micro_f1, here.macro_f1)
-    tuning.trials += [present, *trials]
-    winner = max(trials, key=lambda trial: trial.objective, default=here)
-    if winner.objective > here.objective:
-        tuning.best = winner
-        tuning.settings = tuning.settings.change(**change(parameter, winner.value))
+def _improve(
+    tuning: Tuning,
+    parameter: str,
+    tries: Sequence[Value],
+    number: int,
+    old: Counts,
+    score: Score,
+    confidence: float,
+) -> Counts:
+    """Try values of one parameter; the best sure one becomes the present one. Returns its counts."""
+    many = [change(tuning.settings, parameter, value) for value in tries]
+    scored = list(score(many))
+    trials = [_trial(parameter, value, number, new, old) for value, new in zip(tries, scored, strict=True)]
+    sure = [at for at, trial in enumerate(trials) if trial.gain > 0 and trial.better >= confidence]
+    best = max(sure, key=lambda at: trials[at].gain, default=None)
+    present = value_of(tuning.settings, parameter)
+    here = Trial(parameter, present, number, *_scores(old), taken=best is None)
+    if best is not None:
+        trials[best] = replace(trials[best], taken=True)
+        tuning.best, tuning.settings = trials[best], many[best]
+    tuning.trials += [here, *trials]
+    return old if best is None else scored[best]
 
 
-def fingerprints(dataset: Dataset) -> set[str]:
-    """A short hash of every document's text, by which a test document is recognised as tuned on."""
-    return {hashlib.sha256(document.text.encode("utf-8", "replace")).hexdigest()[:16] for document in dataset}
+def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) -> Trial:
+    draws = gain_draws(new, old, _objective)
+    gain = sum(_scores(new)) - sum(_scores(old))
+    low, high = np.percentile(draws, [2.5, 97.5]).tolist()
+    return Trial(parameter, value, number, *_scores(new), gain, low, high, float((draws > 0).mean()))
 
 
-def check_disjoint(validation: Sequence[str], test: Sequence[str]) -> None:
-    """Refuse test data that shares a document with the data that is tuned on."""
-    tuned_on = set().union(*(fingerprints(_dataset(spec)) for spec in validation))
-    for spec in test:
-        shared = tuned_on & fingerprints(_dataset(spec))
-        if shared:
+def _objective(counts: Floats, weights: Floats) -> Floats:
+    """micro F1 + macro F1 of a dataset under each row of weights."""
+    total: Floats = micro_f1(counts, weights) + macro_scores(counts, weights)[:, 2]
+    return total
+
+
+def _scores(counts: Counts) -> tuple[float, float]:
+    """Micro and macro F1, averaged over datasets."""
+    micro = float(np.mean([micro_scores(one)[2] for one in counts]))
+    return micro, float(np.mean([macro_scores(one)[2] for one in counts]))
+
+
+def _percents(trial: Trial) -> str:
+    return f"micro F1 {100 * trial.micro_f1:.2f}, macro F1 {100 * trial.macro_f1:.2f}"
+
+
+def change(settings: Settings, parameter: str, value: Value) -> Settings:
+    """Settings at a grid point."""
+    name, _, layer = parameter.partition(".")
+    return settings.change(**{name: {layer: value} if layer else value})
+
+
+def value_of(settings: Settings, parameter: str) -> Value:
+    """The present value of a grid parameter."""
+    name, _, layer = parameter.partition(".")
+    found = getattr(settings, name)
+    value: Value = found[layer] if layer else found
+    return value
+
+
+def fine_values(values: Sequence[Value], best: Value) -> list[Value]:
+    """Values half-way between the best one and its neighbours on the coarse grid."""
+    ordered = sorted({float(value) for value in (*values, best)})
+    at = ordered.index(float(best))
+    neighbours = [ordered[k] for k in (at - 1, at + 1) if 0 <= k < len(ordered)]
+    return [round((float(best) + other) / 2, 6) for other in neighbours if np.isfinite(float(best) + other)]
+
+
+def parse_space(wanted: Sequence[str]) -> dict[str, tuple[Value, ...]]:
+    """The grid of ``tau`` (its usual values) and ``tau=0.5,0.7`` (these), or all of :data:`SPACE`."""
+    space: dict[str, tuple[Value, ...]] = {}
+    for text in wanted:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals and name not in SPACE:
             raise InputError(
-                f"{len(shared)} of its documents are also in the validation data",
-                where=spec,
-                todo="Tune on data you do not evaluate on",
+                f"{name!r} has no grid", todo=f"Write NAME=V1,V2,… or choose of {', '.join(SPACE)}"
             )
+        if equals:
+            changed = [parse_changes([f"{name}={value}"]) for value in values.split(",")]
+            space[name] = tuple(value_of(DEFAULT.change(**one), name) for one in changed)
+        else:
+            space[name] = SPACE[name]
+    return space or dict(SPACE)
 
 
-def store_winner(folder: Path, tuning: Tuning, validation: Sequence[str]) -> None:
+def store_winner(folder: Path, tuning: Tuning, datasets: Sequence[Dataset]) -> None:
     """Make the winner the model's own settings, and record what it was chosen on."""
     info = read_manifest(folder)
-    documents = sorted(set().union(*(fingerprints(_dataset(spec)) for spec in validation)))
     info["settings"] = differences(tuning.settings)
-    info["tuned_on"] = {"datasets": [_dataset(spec).name for spec in validation], "documents": documents}
+    info["tuned_on"] = {
+        "datasets": [dataset.name for dataset in datasets],
+        "documents": sorted(fingerprints(datasets)),
+    }
     write_json(folder / MANIFEST, info)
 
 
 def differences(settings: Settings, base: Settings = DEFAULT) -> dict[str, Any]:
-    """The values in which settings differ from the defaults, as plain JSON."""
+    """The values in which settings differ from others, as plain JSON (which has no infinity)."""
     changed = {k: v for k, v in asdict(settings).items() if k != "layers" and v != getattr(base, k)}
+    changed = {k: min(v, sys.float_info.max) if isinstance(v, float) else v for k, v in changed.items()}
     layers = {k: v for k, v in settings.layers.items() if v != base.layers[k]}
     return {**changed, **({"layers": layers} if layers else {})}

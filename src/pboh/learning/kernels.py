@@ -51,12 +51,21 @@ class Pairs(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How parameters move: ``rate`` η, ``penalty`` 2γ/D per step, AdaGrad or plain, s = 2/(n−1) or 1."""
+    """How parameters move: ``rate`` η, ``penalty`` 2γ/D per step, AdaGrad or plain."""
 
     rate: float
     penalty: float
     adaptive: bool
-    rescaled: bool
+
+
+class Steps(NamedTuple):
+    """ρ and λ move at rates of their own: a rescaled λ needs larger steps, its feature is 2/(n−1) small."""
+
+    rho: Step
+    lam: Step
+
+
+STILL = Steps(Step(0.0, 0.0, False), Step(0.0, 0.0, False))
 
 
 class Examined(NamedTuple):
@@ -198,10 +207,10 @@ def _hits(candidates, distinct, slot, pairs):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def examine(d, docs, names, pairs, rho, lam, time, step, slot, mark):  # type: ignore[no-untyped-def]
+def examine(d, docs, names, pairs, rho, lam, rescaled, time, steps, slot, mark):  # type: ignore[no-untyped-def]
     """Conditionals of all links of document d given each other, and the residuals the gradient needs."""
     a, b = docs.offsets[d], docs.offsets[d + 1]
-    factor = 2.0 / (b - a - 1) if step.rescaled and b - a > 1 else 1.0
+    factor = 2.0 / (b - a - 1) if rescaled and b - a > 1 else 1.0
     distinct, times, linked = _entities(docs, names, a, b, slot)
     first, candidate, candidates = _candidates(docs, names, a, b, mark)
     hit_start, hit_entity, hit_parameter = _hits(candidates, distinct, slot, pairs)
@@ -212,7 +221,7 @@ def examine(d, docs, names, pairs, rho, lam, time, step, slot, mark):  # type: i
     support = np.zeros(candidates.size)  # Λ(e) = Σ_j λ(e, e_j) over all links
     for c in range(candidates.size):
         for h in range(hit_start[c], hit_start[c + 1]):
-            value[h] = lam[hit_parameter[h], CENTRE] + offset_at(lam, hit_parameter[h], time, step)
+            value[h] = lam[hit_parameter[h], CENTRE] + offset_at(lam, hit_parameter[h], time, steps.lam)
             support[c] += hit_times[h] * value[h]
     residual = np.empty(candidate.size)
     own = np.full(candidate.size, -1, np.int64)
@@ -227,7 +236,7 @@ def examine(d, docs, names, pairs, rho, lam, time, step, slot, mark):  # type: i
             if h < hit_start[c + 1] and hit_entity[h] == linked[i]:
                 own[f] = h
                 score -= value[h]
-            residual[f] = rho[k, CENTRE] + offset_at(rho, k, time, step) + factor * score
+            residual[f] = rho[k, CENTRE] + offset_at(rho, k, time, steps.rho) + factor * score
         if first[i + 1] > first[i]:
             log_p[i], at = _residuals(residual[first[i] : first[i + 1]], gold - row)
             best[i] = row + at
@@ -267,10 +276,9 @@ def pair_gradient(seen):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def gradient(docs, names, pairs, rho, lam, rescaled, out_rho, out_lam, slot, mark):  # type: ignore[no-untyped-def]
     """Add the exact gradient over all documents to ``out_rho`` and ``out_lam``; returns Σ log p."""
-    step = Step(0.0, 0.0, False, rescaled)
     total = 0.0
     for d in range(docs.offsets.size - 1):
-        seen = examine(d, docs, names, pairs, rho, lam, 0.0, step, slot, mark)
+        seen = examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, STILL, slot, mark)
         a = docs.offsets[d]
         for i in range(seen.log_p.size):
             total += seen.log_p[i]
@@ -284,7 +292,7 @@ def gradient(docs, names, pairs, rho, lam, rescaled, out_rho, out_lam, slot, mar
 
 
 @njit(cache=True, nogil=True)
-def learn(order, begin, end, docs, names, pairs, rho, lam, step, slot, mark):  # type: ignore[no-untyped-def]
+def learn(order, begin, end, docs, names, pairs, rho, lam, rescaled, steps, slot, mark):  # type: ignore[no-untyped-def]
     """Take one step for each document ``order[begin:end]``; returns Σ log p before it, links right, links.
 
     The place in ``order`` is the time by which the lazy penalty is charged. With AdaGrad a parameter that
@@ -294,16 +302,16 @@ def learn(order, begin, end, docs, names, pairs, rho, lam, step, slot, mark):  #
     for position in range(begin, end):
         d = order[position]
         a = docs.offsets[d]
-        seen = examine(d, docs, names, pairs, rho, lam, float(position), step, slot, mark)
+        seen = examine(d, docs, names, pairs, rho, lam, rescaled, float(position), steps, slot, mark)
         for i in range(seen.log_p.size):
             total += seen.log_p[i]
             right += seen.best[i] == docs.gold[a + i]
             row = names.offsets[docs.name[a + i]]
             for f in range(seen.first[i], seen.first[i + 1]):
-                change(rho, row + f - seen.first[i], seen.residual[f], float(position), step)
+                change(rho, row + f - seen.first[i], seen.residual[f], float(position), steps.rho)
         change_of = pair_gradient(seen)
         for h in range(change_of.size):
-            change(lam, seen.hit_parameter[h], change_of[h], float(position), step)
+            change(lam, seen.hit_parameter[h], change_of[h], float(position), steps.lam)
         links += seen.log_p.size
     return total, right, links
 
@@ -311,8 +319,7 @@ def learn(order, begin, end, docs, names, pairs, rho, lam, step, slot, mark):  #
 @njit(cache=True, nogil=True)
 def judge(begin, end, docs, names, pairs, rho, lam, rescaled, out_log_p, out_best, slot, mark):  # type: ignore[no-untyped-def]
     """log p(e_i | m_i, e_−i) and the most probable parameter of every link of documents begin…end−1."""
-    step = Step(0.0, 0.0, False, rescaled)
     for d in range(begin, end):
-        seen = examine(d, docs, names, pairs, rho, lam, 0.0, step, slot, mark)
+        seen = examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, STILL, slot, mark)
         out_log_p[docs.offsets[d] : docs.offsets[d + 1]] = seen.log_p
         out_best[docs.offsets[d] : docs.offsets[d + 1]] = seen.best

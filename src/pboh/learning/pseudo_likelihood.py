@@ -19,7 +19,7 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.learning import kernels
-from pboh.learning.kernels import Array, Documents, Step
+from pboh.learning.kernels import Array, Documents, Step, Steps
 from pboh.learning.parameters import Parameters, check_size
 from pboh.progress import Report, silent
 
@@ -31,18 +31,23 @@ class LearningOptions:
     """How to learn; recorded with the result."""
 
     epochs: int = 10
-    rate: float = 0.1  # η of the first epoch
+    rate: float = 0.1  # η of ρ in the first epoch
+    pair_rate: float = 0.1  # η of λ in the first epoch
     decay: float = 0.0  # η of epoch k is rate / (1 + decay·k)
     adaptive: bool = True  # AdaGrad: rarely updated parameters keep a large rate
-    penalty: float = 0.1  # γ; a Gaussian prior of variance 1/(2γ) on every parameter
+    penalty: float = 0.1  # γ of ρ; a Gaussian prior of variance 1/(2γ) on every parameter
+    pair_penalty: float = 0.1  # γ of λ
     patience: int = 2  # epochs without a better held-out loss before learning stops
     threads: int = 1
     seed: int = 0
 
-    def step(self, epoch: int, documents: int, rescaled: bool) -> Step:
+    def steps(self, epoch: int, documents: int) -> Steps:
         """How parameters move in one epoch of so many documents."""
-        rate = self.rate / (1.0 + self.decay * epoch)
-        return Step(rate, 2.0 * self.penalty / max(documents, 1), self.adaptive, rescaled)
+        slower = 1.0 + self.decay * epoch
+        return Steps(
+            Step(self.rate / slower, 2.0 * self.penalty / documents, self.adaptive),
+            Step(self.pair_rate / slower, 2.0 * self.pair_penalty / documents, self.adaptive),
+        )
 
 
 @dataclass(slots=True)
@@ -174,11 +179,11 @@ class Learner:
     def _epoch(self, run: Any, report: Report, save: Callable[[bool], None], every: float) -> None:
         state, p, size = self.state, self.parameters, self.train.offsets.size - 1
         order = np.random.default_rng((self.options.seed, state.epoch)).permutation(size)
-        step = self.options.step(state.epoch, size, p.rescaled)
+        steps = self.options.steps(state.epoch, size)
 
         def block(begin: int, end: int, scratch: tuple[Array, Array]) -> Any:
             return kernels.learn(
-                order, begin, end, self.train, p.names, p.pairs, p.rho, p.lam, step, *scratch
+                order, begin, end, self.train, p.names, p.pairs, p.rho, p.lam, p.rescaled, steps, *scratch
             )
 
         saved = perf_counter()
@@ -199,8 +204,8 @@ class Learner:
             if state.position < size and perf_counter() - saved > every:
                 save(False)
                 saved = perf_counter()
-        kernels.settle(p.rho, float(size), step)
-        kernels.settle(p.lam, float(size), step)
+        kernels.settle(p.rho, float(size), steps.rho)
+        kernels.settle(p.lam, float(size), steps.lam)
         sums, seconds = state.sums, state.seconds
         state.epoch, state.position, state.sums, state.seconds = state.epoch + 1, 0, [0.0, 0, 0], 0.0
         self._judge(seconds, sums, save)
