@@ -13,7 +13,7 @@ from pboh.inference.spans import Span
 from pboh.model.hashing import Array, hash_words
 from pboh.model.pairs import cooccurrences
 from pboh.model.store import Model
-from pboh.model.words import context_scores, number_words
+from pboh.model.words import WORD_THRESHOLDS, context_scores, number_words
 from pboh.text import scan, stop_words
 
 
@@ -149,7 +149,7 @@ class Potentials:
         self._seen = np.zeros(model["word_background"].size, np.int32)
         self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
         self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
-        self._row = 0 if settings.min_word_count <= 2 else 1
+        self._row = WORD_THRESHOLDS.index(settings.min_word_count)
 
     @property
     def backoff(self) -> float:

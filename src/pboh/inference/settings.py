@@ -7,6 +7,7 @@ from typing import Any
 
 from pboh.errors import InputError
 from pboh.model.names import LAYERS
+from pboh.model.words import WORD_THRESHOLDS
 
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh")
 
@@ -22,37 +23,36 @@ class Settings:
     All of them can be changed when a model is loaded; none needs a rebuild.
     """
 
-    # which of the five systems: which of the three terms of Eq. (c2) are on
-    system: str = "pboh"
+    system: str = "pboh"  # which terms of Eq. (c2) are on: localmention, localcontext, unnorm, rescaled, pboh
     # candidates (section "Candidate Selection")
     layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
     popularity: float = 0.0  # exponent of an entity's link count in layers made from titles (1 = Bayes' rule)
     fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
-    fuzzy_distance: float = 0.5
+    fuzzy_distance: float = 0.5  # a name at this distance or farther is another name
     variants: bool = False  # try plural, possessive, "Corp.", umlaut spellings of unknown names
     top: int = 64  # R: candidates by p(e|m)
     candidates: int = 10  # kept by the local score
     coreference: float = 0.0  # links that the candidates of a longer mention of the document count as
     # context (section "Integrating Context")
-    zeta: float = 0.075
-    xi: float = 0.5
+    zeta: float = 0.075  # ζ, weight of the context words
+    xi: float = 0.5  # ξ, discount of N(w,e)
     window: int = 50  # content words on each side
-    min_word_count: int = 3
+    min_word_count: int = 3  # smallest N(w,e) that counts: 2 or 3
     unmatched: float = 1.0  # weight of the penalty for words an entity was never seen with
     clip: float = float("inf")  # largest log ratio one word may bring
     floor: float = 0.0  # smallest p(w|e)/p(w) that counts as a match
     own_words: float = 0.0  # weight of the words of an entity's own page, relative to zeta
     # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
-    tau: float = 0.5
-    delta: float = 0.5
-    backoff: str = "paper"  # or "authors": 1 − δ·D/N_ep, which does not sum to one
+    tau: float = 0.5  # τ, weight of the pairs
+    delta: float = 0.5  # δ, discount of N(e,e′)
+    backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
     self_pair: float = 0.01  # share of an entity's marginal count added to N(e,e)
     # belief propagation (section "Belief Propagation")
-    rounds: int = 15
-    epsilon: float = 1e-5
-    damping: float = 0.0
-    # answers below this probability are withheld
-    threshold: float = 0.0
+    rounds: int = 15  # at most
+    epsilon: float = 1e-5  # messages that move less stand still
+    damping: float = 0.0  # share of the old message that is kept
+    # answers
+    threshold: float = 0.0  # answers of a lower probability are withheld
 
     def __post_init__(self) -> None:
         if self.system not in SYSTEMS:
@@ -60,6 +60,10 @@ class Settings:
         unknown = set(self.layers) - set(LAYERS)
         if unknown:
             raise InputError(f"unknown name layers {sorted(unknown)}", todo=f"Known are {', '.join(LAYERS)}")
+        if self.min_word_count not in WORD_THRESHOLDS:
+            raise InputError(
+                f"min_word_count is {self.min_word_count}", todo="A model knows the values 2 and 3"
+            )
         if self.backoff not in ("paper", "authors"):
             raise InputError(f"unknown back-off {self.backoff!r}", todo="Choose paper or authors")
 

@@ -20,10 +20,8 @@ from pboh.model.hashing import Array, bucket_index, hash_strings, hash_words, st
 from pboh.model.names import Layer, NameCollector, fold, squeeze
 from pboh.model.pairs import head_table
 from pboh.model.store import ModelWriter
-from pboh.model.words import background_probability
+from pboh.model.words import WORD_THRESHOLDS, background_probability
 from pboh.progress import Report, silent
-
-WORD_THRESHOLDS = (2, 3)  # smallest N(w,e) a loaded model can be asked to respect
 
 
 @dataclass(frozen=True, slots=True)

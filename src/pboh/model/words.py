@@ -9,6 +9,8 @@ from numba import njit
 
 from pboh.model.hashing import Array, find, hash_units
 
+WORD_THRESHOLDS = (2, 3)  # smallest N(w,e) a loaded model can be asked to respect (the paper's is 3)
+
 
 @njit(cache=True, nogil=True)
 def word_score(n: float, z: float, p: float, backoff: float, xi: float, clip: float, floor: float) -> float:

@@ -1,0 +1,88 @@
+"""Writes docs/reference/cli.md and settings.md from the program itself; ``make docs`` runs it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from pboh.cli import COMMANDS, app
+from pboh.inference import settings
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def commands() -> dict[str, Any]:
+    """Every command by name."""
+    for module in sorted(set(COMMANDS.values())):
+        import_module(f"pboh.cli.{module}")
+    group: Any = typer.main.get_command(app)
+    return dict(sorted(group.commands.items()))
+
+
+def describe(name: str, command: Any) -> str:
+    """One command: what it does, its arguments and options."""
+    lines = [f"## pboh {name}", "", inspect.cleandoc(command.help or "").strip(), ""]
+    rows = []
+    for parameter in command.params:
+        if parameter.name == "help":
+            continue
+        option = parameter.param_type_name == "option"
+        flags = ", ".join(f"`{flag}`" for flag in [*parameter.opts, *parameter.secondary_opts])
+        label = flags if option else f"`{parameter.metavar or parameter.name.upper()}`"
+        default = parameter.default
+        shown = "" if default is None or default is ... or callable(default) else f"`{default}`"
+        if not option or parameter.required:
+            shown = "required" if parameter.required else shown
+        if parameter.name == "workers":
+            shown = "the number of cores" if default not in (None, 1) else shown
+        rows.append(f"| {label} | {parameter.help or ''} | {shown} |".replace("\n", " "))
+    if rows:
+        lines += ["| argument or option | meaning | default |", "| --- | --- | --- |", *rows, ""]
+    return "\n".join(lines)
+
+
+def cli_page() -> str:
+    """The reference of the command line."""
+    head = "# Command line\n\nWritten by `make docs` from the program; do not edit.\n\n"
+    return head + "\n".join(describe(name, command) for name, command in commands().items())
+
+
+def settings_page() -> str:
+    """The reference of the settings: names, the paper's values, ours, and the comments of the source."""
+    tree = ast.parse(inspect.getsource(settings.Settings))
+    source = inspect.getsource(settings.Settings).splitlines()
+    rows = []
+    for node in tree.body[0].body:  # type: ignore[attr-defined]
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            comment = re.search(r"#\s*(.*)$", source[node.lineno - 1])
+            name = node.target.id
+            values = [getattr(s, name) for s in (settings.PAPER, settings.DEFAULT)]
+            if name == "layers":
+                continue
+            rows.append(f"| `{name}` | {comment[1] if comment else ''} | {values[0]} | {values[1]} |")
+    paper, ours = settings.PAPER.layers, settings.DEFAULT.layers
+    rows += [f"| `layers.{k}` | weight of this layer of names | {paper[k]} | {ours[k]} |" for k in paper]
+    head = "# Settings\n\nWritten by `make docs` from the program; do not edit. Pass them to `pboh.load(path, tau=0.7)`, or\n"
+    head += "on the command line as `--set tau=0.7` and `--set layers.last=0`. `--paper` takes the first column.\n\n"
+    return head + "\n".join(
+        ["| setting | meaning | paper | default |", "| --- | --- | --- | --- |", *rows, ""]
+    )
+
+
+PAGES = {"cli.md": cli_page, "settings.md": settings_page}
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page())
+
+
+if __name__ == "__main__":
+    main()
