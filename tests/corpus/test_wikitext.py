@@ -141,6 +141,7 @@ REMOVED = {
     "pre": ("<pre>\n* [[a]]\n</pre>", "* [[a]]"),
     "tags": ("<div style='x'>a</div><span>b</span><br>c", "a b c"),
     "not a tag": ("a < b and c > d <foo>", "a < b and c > d <foo>"),
+    "tag before a mark": ("<td><code>{|</code>\n<b>* a</b> | b\n<i>=c=</i>", "{|\n* a | b\n=c="),
     "bold and italics": ("'''a''' ''b'' '''''c'''''", "a b c"),
     "apostrophes": ("'a' don't ''''b'''' c", "'a' don't 'b' c"),
     "headings": ("= a =\n==b==\n=== c === \nd = e\n==f=\n=", "a\nb\nc\nd = e\n=f\n="),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,13 +159,21 @@ def compare(texts: list[str]) -> None:
     total = 0
     differences: Counter[str] = Counter()
     unexplained = []
+    seconds = [0.0, 0.0]
     for text in texts:
-        their, our = Counter(theirs(text, site)), Counter(ours(text, site))
+        start = time.process_time()
+        our = Counter(ours(text, site))
+        middle = time.process_time()
+        their = Counter(theirs(text, site))
+        seconds[0] += middle - start
+        seconds[1] += time.process_time() - middle
         total += their.total()
         for kind, difference in (("missing", their - our), ("extra", our - their)):
             differences[kind] += difference.total()
             unexplained += [(kind, link) for link in difference if not explanation(text, link)]
     print(f"{len(texts)} pages, {total} links, {dict(differences)}, not explained: {unexplained}")
+    speeds = [sum(map(len, texts)) / 1e6 / part for part in seconds]
+    print(f"{speeds[0]:.1f} million characters a second here, {speeds[1]:.2f} there")
     assert total > 10_000
     assert differences["missing"] <= 0.005 * total
     assert differences["extra"] <= 0.005 * total

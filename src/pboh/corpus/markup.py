@@ -43,12 +43,12 @@ _CUT = re.compile(
     rf"|{_element(_VERBATIM, 6)}"  # 6, 7
     rf"|{_element('gallery', 8)}"  # 8, 9
     rf"|/?+(?i:({_BLOCKS}))\b[^<>]*+>"  # 10
-    rf"|/?+(?i:{_INLINE}|{_DROPPED}|{_VERBATIM})\b[^<>]*+>)"
+    rf"|/?+(?i:({_INLINE}|{_DROPPED}|{_VERBATIM}))\b[^<>]*+>)"  # 11
 )
-_LEAF, _OPEN, _CLOSE, _NOWIKI, _GALLERY, _BLOCK = 1, 2, 3, 7, 9, 10
+_LEAF, _OPEN, _CLOSE, _NOWIKI, _GALLERY, _BLOCK, _INLINE_TAG = 1, 2, 3, 7, 9, 10, 11
 
 NOTHING = "&#0;"
-"""An entity for no character: stands where markup was between a link and letters, which are no trail then."""
+"""An entity for no character: it stands where a tag was whose absence would make markup of what follows."""
 
 CHARACTERS = {
     f"{{{name}}}}}": text
@@ -59,6 +59,8 @@ CHARACTERS = {
     for name in names.split("|")
 }  # fmt: skip
 """Templates that stand for a character: without it ``1914{{ndash}}1918`` would be one number."""
+
+_LINE_MARKS = frozenset("{|!*#:;=-")  # behind a tag they begin no line: <td>{| opens no table
 
 _SPECIAL = re.compile(r"[\[\]{}|'<>=*#:;!_\n-]")
 
@@ -80,8 +82,9 @@ def cut(text: str) -> str:
             _close_braces(start, end - start, braces, cuts)
         elif kind == _LEAF:
             cuts.append((start, end, CHARACTERS.get(match[_LEAF], "")))
-        elif kind == _BLOCK:
-            cuts.append((start, end, " "))
+        elif kind in (_BLOCK, _INLINE_TAG):
+            blank = " " if kind == _BLOCK else ""
+            cuts.append((start, end, blank + NOTHING if text[end : end + 1] in _LINE_MARKS else blank))
         elif kind == _NOWIKI:
             cuts.append((start, end, _SPECIAL.sub(_as_entity, match[_NOWIKI])))
         elif kind == _GALLERY:

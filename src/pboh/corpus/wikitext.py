@@ -26,7 +26,7 @@ from pboh.corpus.titles import (
 # Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
 # limit bounds how often a piece of text is looked at.
 _DEPTH = 8
-_REMEMBERED_TARGETS = 1 << 16
+_REMEMBERED_TARGETS = 1 << 17
 _LINK, _IMAGE, _TEXT, _NOTHING = "link", "image", "text", "nothing"
 
 
@@ -160,7 +160,7 @@ class _Reader:
             (label or title or target or "[[") + (trail or "") for label, title, target, trail in shown
         ]
         page = _Page(parts[0::5], anchors, titles)
-        if "  " in text:
+        if "  " in "|".join(filter(None, titles)):
             for at, title in enumerate(titles):
                 if title and "  " in title:
                     titles[at], targets[at] = None, title
