@@ -68,8 +68,11 @@ def settings_page() -> str:
             rows.append(f"| `{name}` | {comment[1] if comment else ''} | {values[0]} | {values[1]} |")
     paper, ours = settings.PAPER.layers, settings.DEFAULT.layers
     rows += [f"| `layers.{k}` | weight of this layer of names | {paper[k]} | {ours[k]} |" for k in paper]
-    head = "# Settings\n\nWritten by `make docs` from the program; do not edit. Pass them to `pboh.load(path, tau=0.7)`, or\n"
-    head += "on the command line as `--set tau=0.7` and `--set layers.last=0`. `--paper` takes the first column.\n\n"
+    head = "# Settings\n\nWritten by `make docs` from the program; do not edit. Pass them to\n"
+    head += (
+        "`pboh.load(path, tau=0.7)`, or on the command line as `--set tau=0.7` and `--set layers.last=0`.\n"
+    )
+    head += "`--paper` takes the first column.\n\n"
     return head + "\n".join(
         ["| setting | meaning | paper | default |", "| --- | --- | --- | --- |", *rows, ""]
     )
