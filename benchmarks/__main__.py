@@ -6,7 +6,7 @@ import sys
 import traceback
 from importlib import import_module
 
-ALL = ("extract", "count", "fuzzy", "belief_propagation", "inference")
+ALL = ("extract", "count", "fuzzy", "belief_propagation", "pairs", "inference")
 
 
 def run(names: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""The whole path on the small world: names are resolved together, explain themselves, and never depend on luck."""
+"""The whole path on the small world: names are resolved together and explain themselves."""
 
 from __future__ import annotations
 
@@ -125,6 +125,19 @@ def test_a_surname_inherits_from_the_full_name_before_it(linker):
     inherited = {c.entity.title: c.prior for c in document.mentions[1].candidates}
     without = {c.entity.title: c.prior for c in alone.mentions[1].candidates}
     assert inherited["Max Müller"] > without.get("Max Müller", 0)
+
+
+@pytest.mark.parametrize("name", ["BAYERN", "bayern", "Bayern", "BaYeRn"])
+def test_case_is_a_hint_not_a_condition(linker, name):
+    assert titles(linker.disambiguate(f"{name} scored a goal.", [(0, 6)])) == ["FC Bayern Munich"]
+
+
+def test_the_name_as_written_counts_more_than_other_cases(linker):
+    fruit = linker.disambiguate("an apple", [(3, 8)]).mentions[0]
+    company = linker.disambiguate("an Apple", [(3, 8)]).mentions[0]
+    share = {m.text: {c.entity.title: c.prior for c in m.candidates} for m in (fruit, company)}
+    assert share["apple"]["Apple"] > share["Apple"]["Apple"]
+    assert share["Apple"]["Apple Inc."] > share["apple"].get("Apple Inc.", 0)
 
 
 def test_offsets_count_code_points(linker):
