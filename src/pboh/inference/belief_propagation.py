@@ -277,10 +277,10 @@ def _max_round(size, edges, centred, message, total, damping):  # type: ignore[n
     Its largest value, which the shift moves to 0, is the largest term met on the way. Without the shift the
     constants in the messages grow like (n−2)^t and drown the differences that matter.
 
-    An edge is visited once and both its messages, ``message[edge, 0]`` to its left mention i and ``[edge, 1]``
-    to j, are replaced in place: each depends only on the other and on last round's sums (``centred``), so the
-    update is synchronous with one copy of the messages. Loops run over the states of both mentions side by
-    side: two independent maxima keep the processor busy where one would wait for itself.
+    An edge is visited once and both its messages, ``message[edge, 0]`` to its left mention i and
+    ``message[edge, 1]`` to j, are replaced in place: each depends only on the other and on last round's sums
+    (``centred``), so the update is synchronous with one copy of the messages. Loops run over the states of
+    both mentions side by side: two independent maxima keep the processor busy where one would wait.
     """
     left, right, first, state_left, state_right, value = edges
     r = centred.shape[1]
