@@ -7,6 +7,7 @@ the long ones computed when the model is built (what pboh does).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ CANDIDATES = 200
 
 
 def lists(long: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending document lists: ``long`` of 10⁵–10⁶ documents, the rest of 1–5,000, lengths as a power law."""
+    """Ascending document lists: ``long`` of 10⁵–10⁶ documents, the rest of 1–5,000 by a power law."""
     short = np.minimum(rng.pareto(0.6, CANDIDATES - long) * 20 + 1, 5000)
     sizes = np.concatenate([np.geomspace(1e5, 1e6, long) if long else [], short]).astype(np.int64)
     rng.shuffle(sizes)
@@ -41,8 +42,8 @@ def main() -> dict[str, Any]:
         read = cooccurrences(entities, offsets, documents, heads, pairs, slot)
         assert all(np.array_equal(a, b) for a, b in zip(scattered, read, strict=True))
         seconds = [
-            best_of(lambda h=h: cooccurrences(entities, offsets, documents, *h, slot))
-            for h in (none, (heads, pairs))
+            best_of(partial(cooccurrences, entities, offsets, documents, *known, slot))
+            for known in (none, (heads, pairs))
         ]
         rows.append(
             {
