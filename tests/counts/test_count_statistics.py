@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from corpora import Page, random_pages, write_corpus
 from twin import Counted, Twin, rows
 
+from pboh.corpus.extract import extract
 from pboh.counts import CountOptions, count
 
 
@@ -20,24 +22,17 @@ def corpus(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def agree(corpus: Path, counts: Path, top: int = 64, min_word_count: int = 3) -> None:
     twin, counted = Twin(corpus), Counted(counts)
     totals = json.loads((counts / "counts.json").read_text())["totals"]
-    documents, pairs, anchors = twin.documents(), twin.pairs(), twin.anchors()
+    documents, anchors = twin.documents(), twin.anchors()
+    n_ep, distinct, marginals = twin.pair_facts()
 
     assert sorted(counted.title) == list(range(len(twin.title)))
     assert [counted.title[e] for e in sorted(counted.title)] == sorted(twin.title.values())
+    occurrences: Counter[str] = Counter()
+    for (_, entity), c in anchors.items():
+        occurrences[entity] += c
+    within = Counter(entity for document in documents for entity in document)
     for title, row in counted.entities.items():
-        assert (
-            row["occurrences"] == sum(c for (_, e), c in anchors.items() if e == title)
-            if len(twin.title) < 500
-            else 1
-        )
-        assert (
-            row["documents"] == sum(title in document for document in documents)
-            if len(twin.title) < 500
-            else 1
-        )
-    marginals: dict[str, int] = dict.fromkeys(counted.entities, 0)
-    for (entity, _), together in pairs.items():
-        marginals[entity] += together
+        assert (row["occurrences"], row["documents"]) == (occurrences[title], within[title])
     assert {title: row["marginal"] for title, row in counted.entities.items()} == marginals
     assert [set(d) for d in counted.documents()] == [d for d in documents if d]
     assert counted.names() == twin.names(top)
@@ -45,8 +40,8 @@ def agree(corpus: Path, counts: Path, top: int = 64, min_word_count: int = 3) ->
     assert totals["documents"] == len(documents)
     assert totals["links"] == sum(anchors.values())
     assert totals["incidences"] == sum(map(len, documents))
-    assert totals["pairs"] == sum(pairs.values()) == sum(marginals.values())
-    assert totals["distinct_pairs"] == len(pairs)
+    assert totals["pairs"] == n_ep == sum(marginals.values())
+    assert totals["distinct_pairs"] == distinct
 
     around = twin.words("context_words")
     assert counted.words("word_entity") == {key: c for key, c in around.items() if c >= min_word_count}
@@ -156,3 +151,19 @@ def test_an_empty_corpus_counts_to_nothing(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", [])
     totals = count([corpus], tmp_path / "counts")["totals"]
     assert set(totals.values()) == {0}
+
+
+def test_real_wikitext_in_the_repository(tmp_path: Path) -> None:
+    """The small dump that comes with the tests, extracted and counted, against the twins."""
+    extract([Path(__file__).parent.parent / "data" / "world.xml"], tmp_path / "corpus", workers=1)
+    count([tmp_path / "corpus"], tmp_path / "counts")
+    agree(tmp_path / "corpus", tmp_path / "counts")
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_real_pages(shared: Path, tmp_path: Path) -> None:
+    """2,020 real pages of Wikipedia against the twins."""
+    extract([shared / "corpus/enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "corpus", workers=2)
+    count([tmp_path / "corpus"], tmp_path / "counts", memory=1 << 30)
+    agree(tmp_path / "corpus", tmp_path / "counts")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import scipy.sparse
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -80,6 +81,29 @@ class Twin:
     def pairs(self) -> Counter[tuple[str, str]]:
         """N(e,e') for every ordered pair."""
         return Counter(pair for document in self.documents() for pair in permutations(sorted(document), 2))
+
+    def pair_facts(self) -> tuple[int, int, dict[str, int]]:
+        """N_ep, the number of distinct ordered pairs, and each entity's marginal.
+
+        All pairs are listed where that is feasible; real corpora have millions, and go through A·Aᵀ instead.
+        """
+        documents = self.documents()
+        if sum(len(document) ** 2 for document in documents) < 1_000_000:
+            pairs = self.pairs()
+            marginals = dict.fromkeys(self.title.values(), 0)
+            for (entity, _), together in pairs.items():
+                marginals[entity] += together
+            return sum(pairs.values()), len(pairs), marginals
+        number = {title: entity for entity, title in self.title.items()}
+        places = [(row, number[title]) for row, document in enumerate(documents) for title in document]
+        rows_, columns = zip(*places, strict=True)
+        shape = (len(documents), len(number))
+        matrix = scipy.sparse.csr_array(([1] * len(rows_), (rows_, columns)), shape=shape)
+        together = (matrix.T @ matrix).tocsr()
+        together.setdiag(0)
+        together.eliminate_zeros()
+        sums = together.sum(axis=1)
+        return int(together.sum()), int(together.nnz), {title: int(sums[e]) for title, e in number.items()}
 
     def words(self, table: str) -> Counter[tuple[str, str]]:
         counted: Counter[tuple[str, str]] = Counter()
