@@ -17,6 +17,8 @@ from pboh.errors import CountsError
 from pboh.files import read_json
 from pboh.model.fuzzy import build_index
 from pboh.model.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
+from pboh.model.links import LinkCounts
+from pboh.model.matching import beginnings, make_filter
 from pboh.model.names import Layer, NameCollector, fold, squeeze
 from pboh.model.pairs import head_table
 from pboh.model.store import ModelWriter
@@ -168,7 +170,8 @@ def _own_words(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> Non
 
 def _names(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
     """The layered name table, and the titles and redirects by which an entity is known exactly."""
-    collector = NameCollector()
+    begins = [np.empty(0, np.uint64)]
+    collector = NameCollector(lambda names: begins.append(beginnings(names)))
     titles: list[str] = shared["titles"]
     exact = [hash_strings(titles)]
     owners = [np.arange(len(titles), dtype=np.uint32)]
@@ -190,6 +193,9 @@ def _names(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
         part = titles[start : start + (1 << 18)]
         collector.add_titles(part, np.arange(start, start + len(part)))
     arrays = collector.table(shared["popularity"], shared["options"].entries_per_name)
+    arrays["name_filter"] = make_filter(arrays["name_hash"], np.unique(np.concatenate(begins)))
+    if (counts / "names_in_text").exists():
+        arrays |= _link_probability(counts, arrays)
     for name, array in arrays.items():
         writer.add(name, array)
     hashes, first = np.unique(np.concatenate(exact), return_index=True)
@@ -198,6 +204,18 @@ def _names(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
     writer.add("title_entity", np.concatenate(owners)[first])
     shared["rescue"] = sorted(set(rescue))
     shared["totals"] |= {"names": len(shared["rescue"]), "name_keys": int(arrays["name_hash"].size)}
+
+
+def _link_probability(counts: Path, names: dict[str, Array]) -> dict[str, Array]:
+    """How often each name is a link where it stands in running text."""
+    links = LinkCounts(names["name_hash"], names["name_buckets"])
+    for batch in _batches(counts, "names_in_text", "name", "linked", "total"):
+        links.add(
+            batch.column("name").to_pylist(),
+            batch.column("linked").to_numpy(),
+            batch.column("total").to_numpy(),
+        )
+    return links.probabilities()
 
 
 def _fuzzy(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
@@ -134,12 +135,16 @@ def _position_in_group(keys: Array, layers: Array) -> Array:
 class NameCollector:
     """Gathers name–entity entries of all layers as hashes, batch by batch, without keeping any string."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Callable[[list[str]], None] | None = None) -> None:
+        """Begin; ``seen`` is shown every name in the forms that texts are searched for."""
         self._parts: list[tuple[Array, Array, Array, Array]] = []
+        self._seen = seen
 
     def add(self, layer: Layer, names: list[str], entities: Array, counts: Array | float = 1.0) -> None:
         """Add entries of one layer; ``names`` are already in the layer's form."""
         keys = hash_strings(names)
+        if self._seen is not None and layer != Layer.LOWER:
+            self._seen(names)
         values = np.broadcast_to(np.asarray(counts, np.float32), keys.shape)
         self._parts.append((keys, np.full(keys.size, layer, np.uint8), entities.astype(np.uint32), values))
 
