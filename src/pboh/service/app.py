@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from threading import Thread
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -33,7 +37,16 @@ _TYPES = {
 def from_environment() -> Guard:
     """The application a worker process runs."""
     options = Options.from_environment()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent,), name="pboh-parent", daemon=True).start()
     return create_app(Engine(lambda: open_linker(options), options.limits, threads=options.threads))
+
+
+def _end_with(parent: Any) -> None:
+    """Stop this worker when the server that started it is gone: nobody else could."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def open_linker(options: Options) -> Linker:

@@ -43,11 +43,10 @@ def router(engine: Engine) -> APIRouter:
             return _open(await engine.run(answers, engine, read(engine, given["queries"])), given)
         return _open(manifest(engine, str(request.base_url).rstrip("/")), given)
 
-    text = {"schema": {"type": "string"}}
-    parameter = [{"name": "queries", "in": "query", "description": "Queries as JSON, by key.", **text}]
+    parameter = _parameter("queries", "Queries as JSON, by key.")
     form = {"schema": {"type": "object", "properties": {"queries": {"type": "string"}}}}
     body = {"content": {"application/x-www-form-urlencoded": form}}
-    for method, extra in (("GET", {"parameters": parameter}), ("POST", {"requestBody": body})):
+    for method, extra in (("GET", parameter), ("POST", {"requestBody": body})):
         api.add_api_route(
             "",
             reconcile,
@@ -57,7 +56,7 @@ def router(engine: Engine) -> APIRouter:
             openapi_extra=extra,
         )
 
-    @api.get("/suggest/entity", response_class=Response)
+    @api.get("/suggest/entity", response_class=Response, openapi_extra=_parameter("prefix", "A name."))
     async def suggest(request: Request) -> Response:
         """Entities whose name is `prefix`."""
         given = await fields(request)
@@ -67,7 +66,10 @@ def router(engine: Engine) -> APIRouter:
         rows = [{"id": underscored(e.title), "name": e.title, "notable": [_TYPE]} for e in found[skip:]]
         return _open({"result": rows}, given)
 
-    @api.get("/preview", response_class=Response)
+    missing: dict[int | str, dict[str, Any]] = {404: {**PROBLEMS[400], "description": "No such entity."}}
+    shown = _parameter("id", "An identifier this service gave.")
+
+    @api.get("/preview", response_class=Response, responses=missing, openapi_extra=shown)
     async def preview(request: Request) -> Response:
         """A few words about an entity, as HTML."""
         given = await fields(request)
@@ -84,6 +86,11 @@ def router(engine: Engine) -> APIRouter:
         return Response(page, media_type="text/html", headers={**_OPEN, "content-security-policy": framed})
 
     return api
+
+
+def _parameter(name: str, description: str) -> dict[str, Any]:
+    schema = {"type": "string"}
+    return {"parameters": [{"name": name, "in": "query", "description": description, "schema": schema}]}
 
 
 def manifest(engine: Engine, address: str) -> dict[str, Any]:

@@ -11,21 +11,21 @@ from pboh.document import Document
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.identifiers import underscored
-from pboh.service.schemas import Given, Index
+from pboh.service.schemas import Given, Index, Text
 from pboh.service.wire import json_response
 
 
 class RelRequest(Given):
     """A text and, for disambiguation only, its spans as (start, length)."""
 
-    text: str
+    text: Text
     spans: list[Annotated[list[Index], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="Empty: the mentions are found."
     )
     tagger: str | None = Field(None, description="Accepted and ignored: there is one detector.")
 
 
-Row = tuple[int, int, str, str, float, float, str]
+Row = list[int | float | str]
 
 
 def router(engine: Engine) -> APIRouter:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Text = Annotated[str, Field(description="The document. Offsets count its code points.")]
+
+def _whole(text: str) -> str:
+    """JSON can write half a surrogate pair, which is no character."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as reason:
+            raise ValueError(f"there is half a surrogate pair at {reason.start}") from None
+    return text
+
+
+Line = Annotated[str, AfterValidator(_whole)]
+Text = Annotated[Line, Field(description="The document. Offsets count its code points.")]
 Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _EXAMPLE = "Dylan wrote Hurricane about Carter."
 
@@ -22,7 +34,7 @@ class GivenMention(Given):
 
     start: Index = Field(description="First code point.")
     end: Index = Field(description="One behind the last code point.")
-    entity: str | None = Field(None, description="A title the mention is known to mean.")
+    entity: Line | None = Field(None, description="A title the mention is known to mean.")
 
 
 class LinkRequest(Given):
@@ -57,7 +69,7 @@ class DisambiguateRequest(Given):
 class BatchDocument(Given):
     """One document of a batch; without ``mentions``, they are found."""
 
-    id: str | None = None
+    id: Line | None = None
     text: Text
     mentions: list[GivenMention] | None = None
 

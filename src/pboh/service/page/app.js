@@ -67,7 +67,7 @@ function show() {
 function showRound() {
   const last = Math.max(0, state.data.rounds.length - 1);
   $("round").value = graph.round;
-  const where = graph.round === 0 ? "before the first round: each name on its own" : `round ${graph.round} of ${last}`;
+  const where = graph.round === 0 ? "each name on its own" : `round ${graph.round} of ${last}`;
   const ended = graph.round === last && last > 0 ? (state.data.converged ? ", converged" : ", not converged") : "";
   $("round-facts").textContent = state.mentions.length ? `${where}${ended} · ${count(graph.live, "tie")}` : "";
   $("back").disabled = graph.round === 0;

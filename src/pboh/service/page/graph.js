@@ -19,7 +19,7 @@ export class Graph {
     this.round = Math.max(0, data.rounds.length - 1);
     const box = $("graph");
     const width = Math.max(320, box.clientWidth || 720);
-    const height = Math.min(620, Math.max(width < 560 ? 380 : 340, 190 + 22 * this.shown.length));
+    const height = Math.min(900, Math.max(300, 150 + (width < 560 ? 40 : 24) * this.shown.length));
     this.places = layout(this.shown, data, width, height);
     this.svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Mentions and their ties" });
     this.edges = draw("g");
@@ -119,56 +119,74 @@ function textNode(kind, x, y, content) {
 
 const shorten = (text, length) => (Array.from(text).length > length ? `${Array.from(text).slice(0, length - 1).join("")}…` : text);
 
-// Places by forces, always the same for the same document: ties pull, nodes and their labels push.
+// Places by forces, always the same for the same document: ties pull, nodes push, and labels keep apart.
 function layout(shown, data, width, height) {
-  const margin = { x: 70, top: RADIUS + 8, bottom: RADIUS + 34 };
+  const edge = { top: RADIUS + 8, bottom: RADIUS + 34 };
   const spots = shown.map((i, k) => {
     const angle = (2 * Math.PI * k) / shown.length - Math.PI / 2;
-    return { i, x: width / 2 + Math.cos(angle) * width * 0.34, y: height / 2 + Math.sin(angle) * height * 0.34,
-      half: 14 + 3.4 * Math.min(24, Math.max(...data.mentions[i].candidates.map((c) => c.entity.length), 6)) };
+    const label = Math.min(24, Math.max(6, ...data.mentions[i].candidates.map((c) => Math.min(c.entity.length, 24))));
+    return { i, x: Math.cos(angle), y: Math.sin(angle), half: Math.min(12 + 3.3 * label, width / 4) };
   });
-  const at = new Map(spots.map((spot) => [spot.i, spot]));
+  const place = new Map(spots.map((spot, k) => [spot.i, k]));
   const strongest = Math.max(1e-9, ...data.edges.map((e) => e.value));
-  const ties = data.edges.filter((e) => at.has(e.a) && at.has(e.b)
-    && data.mentions[e.a].answer === e.x && data.mentions[e.b].answer === e.y);
-  const ideal = Math.sqrt((width * height) / Math.max(1, spots.length)) * 0.75;
-  for (let step = 0; step < 300; step += 1) {
-    const heat = 0.9 * (1 - step / 300) + 0.05;
-    const push = spots.map(() => [0, 0]);
-    for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) repel(spots, a, b, push, ideal);
-    for (const e of ties) {
-      const [a, b] = [at.get(e.a), at.get(e.b)];
-      const [dx, dy] = [b.x - a.x, b.y - a.y];
-      const distance = Math.hypot(dx, dy) || 1;
-      const pull = 0.05 * (0.3 + e.value / strongest) * (distance - ideal * 0.9) / distance;
-      const [ka, kb] = [spots.indexOf(a), spots.indexOf(b)];
-      push[ka][0] += dx * pull; push[ka][1] += dy * pull;
-      push[kb][0] -= dx * pull; push[kb][1] -= dy * pull;
+  const ties = data.edges.filter((e) => place.has(e.a) && place.has(e.b)
+    && data.mentions[e.a].answer === e.x && data.mentions[e.b].answer === e.y)
+    .map((e) => [place.get(e.a), place.get(e.b), e.value / strongest]);
+  for (let step = 0; step < 250; step += 1) spread(spots, ties, 0.2 * (1 - step / 250));
+  fit(spots, width, height, edge);
+  for (let step = 0; step < 120; step += 1) {
+    part(spots);
+    for (const spot of spots) {
+      spot.x = Math.min(width - spot.half, Math.max(spot.half, spot.x));
+      spot.y = Math.min(height - edge.bottom, Math.max(edge.top, spot.y));
     }
-    spots.forEach((spot, k) => {
-      spot.x += heat * push[k][0] + (width / 2 - spot.x) * 0.004;
-      spot.y += heat * push[k][1] + (height / 2 - spot.y) * 0.008;
-      const side = Math.min(spot.half, margin.x + 20);
-      spot.x = Math.min(width - side, Math.max(side, spot.x));
-      spot.y = Math.min(height - margin.bottom, Math.max(margin.top, spot.y));
-    });
   }
   return new Map(spots.map((spot) => [spot.i, [spot.x, spot.y]]));
 }
 
-function repel(spots, a, b, push, ideal) {
-  const [p, q] = [spots[a], spots[b]];
-  const [dx, dy] = [p.x - q.x || 0.5 + a - b, p.y - q.y || 0.5];
-  const distance = Math.hypot(dx, dy);
-  let force = (0.35 * ideal * ideal) / (distance * distance);
-  push[a][0] += (dx / distance) * force; push[a][1] += (dy / distance) * force;
-  push[b][0] -= (dx / distance) * force; push[b][1] -= (dy / distance) * force;
-  const over = { x: p.half + q.half - Math.abs(dx), y: 2 * RADIUS + 40 - Math.abs(dy) };
-  if (over.x > 0 && over.y > 0) { // labels overlap: part along the shorter way
-    force = 0.35 * Math.min(over.x, over.y);
-    const axis = over.x < over.y ? 0 : 1;
-    const way = Math.sign(axis ? dy : dx);
-    push[a][axis] += way * force;
-    push[b][axis] -= way * force;
+// One step of the forces, in a plane without units.
+function spread(spots, ties, heat) {
+  const share = Math.min(1, (3 * spots.length) / Math.max(1, 2 * ties.length)); // dense graphs would collapse
+  const force = spots.map((spot) => [-0.6 * spot.x, -0.6 * spot.y]);
+  const act = (a, b, strength) => {
+    const [dx, dy] = [spots[a].x - spots[b].x || 1e-3, spots[a].y - spots[b].y];
+    const distance = Math.hypot(dx, dy);
+    const [fx, fy] = [(dx / distance) * strength(distance), (dy / distance) * strength(distance)];
+    force[a][0] += fx; force[a][1] += fy; force[b][0] -= fx; force[b][1] -= fy;
+  };
+  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) act(a, b, (d) => 1 / Math.max(d, 0.05));
+  for (const [a, b, weight] of ties) act(a, b, (d) => -(0.15 + 0.5 * weight) * d * d * share);
+  spots.forEach((spot, k) => {
+    const size = Math.hypot(...force[k]) || 1;
+    const step = Math.min(size, heat);
+    spot.x += (force[k][0] / size) * step;
+    spot.y += (force[k][1] / size) * step;
+  });
+}
+
+// Stretch the plane over the picture.
+function fit(spots, width, height, edge) {
+  const range = (values) => [Math.min(...values), Math.max(...values)];
+  const [left, right] = range(spots.map((s) => s.x));
+  const [top, bottom] = range(spots.map((s) => s.y));
+  const side = Math.max(...spots.map((s) => s.half));
+  for (const spot of spots) {
+    spot.x = right - left < 1e-6 ? width / 2 : side + ((spot.x - left) / (right - left)) * (width - 2 * side);
+    spot.y = bottom - top < 1e-6 ? height / 2 : edge.top + ((spot.y - top) / (bottom - top)) * (height - edge.top - edge.bottom);
+  }
+}
+
+// Move overlapping nodes with their labels apart, along the shorter way.
+function part(spots) {
+  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) {
+    const [p, q] = [spots[a], spots[b]];
+    const [dx, dy] = [p.x - q.x, p.y - q.y];
+    const [overX, overY] = [p.half + q.half - Math.abs(dx), 2 * RADIUS + 38 - Math.abs(dy)];
+    if (overX <= 0 || overY <= 0) continue;
+    const axis = overX < overY ? "x" : "y";
+    const way = (axis === "x" ? dx : dy) < 0 ? -1 : 1;
+    const step = 0.3 * Math.min(overX, overY);
+    p[axis] += way * step;
+    q[axis] -= way * step;
   }
 }

@@ -1,0 +1,206 @@
+"""`pboh serve` as a process: workers, signals, logs and metrics."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import httpx
+import psutil
+import pytest
+from served import PBOH, TEXT, free_port, mentions_of, wait_until
+
+BODY = {"text": TEXT, "mentions": mentions_of()}
+
+
+class Served:
+    def __init__(self, process, port, log):
+        self.process, self.port, self.log = process, port, log
+        self.address = f"http://127.0.0.1:{port}"
+
+    def ask(self, timeout=30):
+        return httpx.post(f"{self.address}/v1/disambiguate", json=BODY, timeout=timeout)
+
+    def ready(self):
+        if self.process.poll() is not None:
+            pytest.fail(f"the server ended: {self.log.read_text()[-2000:]}")
+        try:
+            return httpx.get(f"{self.address}/readyz", timeout=10).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def workers(self):
+        """Processes that serve, without multiprocessing's helpers."""
+        found = []
+        for child in psutil.Process(self.process.pid).children():
+            with suppress(psutil.Error):  # it may end while we look
+                if "spawn_main" in " ".join(child.cmdline()):
+                    found.append(child)
+        return found
+
+    def pids(self):
+        return {worker.pid for worker in self.workers()}
+
+    def lines(self):
+        written = self.log.read_text().splitlines()
+        return [json.loads(line) for line in written if not line.startswith("pboh: compiling kernels")]
+
+
+@contextmanager
+def serving(model, tmp_path, *options):
+    port = free_port()
+    log = tmp_path / "log"
+    command = [sys.executable, "-c", PBOH, "serve", "--model", str(model), "--port", str(port), *options]
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(command, stderr=stderr, stdout=subprocess.DEVNULL)
+    try:
+        served = Served(process, port, log)
+        wait_until(served.ready, 120)
+        yield served
+    finally:
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def refused(*options):
+    command = [sys.executable, "-c", PBOH, "serve", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    return " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
+def test_one_worker_serves_logs_and_stops_gracefully(model, tmp_path):
+    with serving(model, tmp_path) as served:
+        assert served.ask().status_code == 200
+        addresses = {c.laddr.ip for c in psutil.Process(served.process.pid).net_connections("tcp")}
+        assert addresses == {"127.0.0.1"}  # nobody else can reach it
+        forged = httpx.get(f"{served.address}/v1/entities/a%0A%7B%22level%22:%22error%22%7D")
+        assert forged.status_code == 404
+        slow = threading.Thread(target=lambda: answers.append(in_two_halves(served.port)))
+        answers: list[bytes] = []
+        slow.start()
+        time.sleep(0.5)
+        served.process.send_signal(signal.SIGTERM)
+        slow.join(30)
+        assert answers[0].startswith(b"HTTP/1.1 200"), answers  # the running request was finished
+        assert served.process.wait(30) in (0, -signal.SIGTERM)
+    requests = [line for line in served.lines() if line["message"] == "request"]
+    asked = next(line for line in requests if line["path"] == "/v1/disambiguate")
+    assert asked["status"] == 200 and asked["mentions"] == len(BODY["mentions"]) and asked["rounds"] > 0
+    assert asked["milliseconds"] > 0 and "Jordan" not in json.dumps(requests)  # no texts in the log
+    assert not [line for line in served.lines() if line["level"] == "error"]
+
+
+def in_two_halves(port):
+    """A request that takes longer than the signal that ends the server."""
+    body = json.dumps(BODY).encode()
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        head = f"POST /v1/disambiguate HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n"
+        connection.sendall(head.encode() + b"content-type: application/json\r\n\r\n" + body[:10])
+        time.sleep(2)
+        connection.sendall(body[10:])
+        return connection.recv(65536)
+
+
+@pytest.mark.slow
+def test_two_workers_share_the_model_and_their_metrics(model, tmp_path):
+    with serving(model, tmp_path, "--workers", "2") as served:
+        assert len(served.workers()) == 2
+        for _ in range(20):
+            assert served.ask().status_code == 200
+        for worker in served.workers():
+            mapped = {entry.path for entry in worker.memory_maps() if entry.path.startswith(str(model))}
+            assert len(mapped) > 10  # arrays are mapped, not copied
+        totals = [count(served, "pboh_documents_total") for _ in range(5)]
+        assert set(totals) == {20.0}  # whichever worker is asked
+        assert count(served, "pboh_mentions_total") == 20 * len(BODY["mentions"])
+        page = httpx.get(f"{served.address}/metrics").text
+        for name in (
+            "pboh_requests_total",
+            "pboh_request_seconds_bucket",
+            "pboh_rounds_bucket",
+            "pboh_unlinked",
+        ):
+            assert name in page
+
+
+def count(served, name):
+    page = httpx.get(f"{served.address}/metrics", timeout=30).text
+    return sum(float(line.split()[-1]) for line in page.splitlines() if line.startswith(f"{name} "))
+
+
+@pytest.mark.slow
+def test_a_worker_killed_under_load_loses_only_what_it_was_doing(model, tmp_path):
+    with serving(model, tmp_path, "--workers", "2") as served:
+        expected = served.ask().json()
+        wrong, lost, good = [], [], []
+        stop = threading.Event()
+
+        def load():
+            with httpx.Client(timeout=30) as client:
+                while not stop.is_set():
+                    try:
+                        response = client.post(f"{served.address}/v1/disambiguate", json=BODY)
+                    except httpx.HTTPError as reason:
+                        lost.append(reason)
+                        time.sleep(0.05)
+                        continue
+                    (good if response.status_code == 200 and response.json() == expected else wrong).append(
+                        (response.status_code, response.text[:200])
+                    )
+
+        threads = [threading.Thread(target=load) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            wait_until(lambda: len(good) > 20)
+            victim = served.workers()[0].pid
+            os.kill(victim, signal.SIGKILL)
+            wait_until(lambda: victim not in (pids := served.pids()) and len(pids) == 2, 120)
+            before = len(good)
+            wait_until(lambda: len(good) > before + 20)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        # A new worker may be asked before its model is loaded: it says so.
+        assert {status for status, _ in wrong} <= {503}, wrong
+        assert len(lost) <= 2 * len(threads)  # at most what was in flight, on connections of the victim
+        wait_until(served.ready)
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_the_server(model, tmp_path):
+    with serving(model, tmp_path, "--workers", "2") as served:
+        workers = served.workers()
+        served.process.kill()
+        gone, alive = psutil.wait_procs(workers, timeout=60)
+        assert len(gone) == 2 and not alive
+
+
+def test_mistakes_are_told_before_anything_is_served(model, tmp_path):
+    assert "no model" in refused("--model", str(tmp_path / "nothing"))
+    assert "unknown log format" in refused("--model", str(model), "--log-format", "xml")
+    assert "is not a size" in refused("--model", str(model), "--max-body", "much")
+    assert "not a setting" in refused("--model", str(model), "--set", "nonsense=1")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert "cannot listen" in refused("--model", str(model), "--port", port)
+    assert "cannot listen" in refused("--model", str(model), "--host", "no such host")
+
+
+def test_the_web_stack_is_imported_only_when_it_is_used():
+    code = "import sys, pboh.linker, pboh.cli.serve, pboh.service.options; print('fastapi' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
