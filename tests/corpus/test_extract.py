@@ -16,6 +16,7 @@ import pytest
 import zstandard
 from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
+from pboh.corpus import resolve
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.text import words
 
@@ -166,8 +167,13 @@ def test_compressed_inputs_give_the_same(
 @pytest.mark.parametrize("form", ["xml", "bz2", "gz"])
 @pytest.mark.parametrize("size", [7_001, 90_000])
 def test_chunks_only_change_how_context_rows_are_grouped(
-    form: str, size: int, corpus: tuple[Path, dict[str, Any]], tmp_path: Path
+    form: str,
+    size: int,
+    corpus: tuple[Path, dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(resolve, "_ROWS_HELD", 300)  # titles and words of a few chunks at a time
     xml = (DATA / "world.xml").read_bytes()
     path = tmp_path / "world"
     path.write_bytes(

@@ -155,13 +155,11 @@ def workers_of(process: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 def test_a_killed_worker_is_reported_and_the_rest_is_kept(undisturbed: Path, tmp_path: Path) -> None:
-    with (
-        pytest.raises(PbohError, match=r"killed by signal 9.*Run the same command again"),
-        Workers(2) as pool,
-    ):
-        victim = pool.processes()[1]
-        os.kill(victim, signal.SIGKILL)
-        list(pool.run((time.sleep, (0.05,)) for _ in range(20)))
+    pool = Workers(2)
+    with pytest.raises(PbohError, match=r"killed by signal 9.*Run the same command again"):
+        for _ in pool.run((time.sleep, (0.05,)) for _ in range(20)):
+            os.kill(pool.processes()[1], signal.SIGKILL)
+    assert pool.processes() == [os.getpid()]
     out = tmp_path / "corpus"
     with started(out, 2) as process:
         while process.poll() is None and not list(out.glob(".work/scan/0*")):

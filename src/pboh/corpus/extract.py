@@ -74,7 +74,8 @@ def extract(
     site = _site([header for _, header in opened], options)
     count = _affordable(workers or len(os.sched_getaffinity(0)), memory)
     folder = Path(out)
-    with _ours(folder), Workers(count) as pool, PeakMemory(pool.processes) as peak:
+    pool = Workers(count)
+    with _ours(folder), PeakMemory(pool.processes) as peak:
         run = _Run(folder, sources, options, site, pool, memory, report)
         figures = run.finish()
         figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
@@ -271,7 +272,7 @@ class _Run:
             with written_aside(folder) as aside:
                 aside.mkdir()
                 keep = self._options.red_links == "keep"
-                figures = resolve(parts, aside, keep, self._memory // 2, len(os.sched_getaffinity(0)))
+                figures = resolve(parts, aside, keep, int(0.4 * self._memory), len(os.sched_getaffinity(0)))
                 write_json(aside / "figures.json", figures)
         return dict(read_json(folder / "figures.json", "a part of the extraction"))
 

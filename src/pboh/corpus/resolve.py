@@ -25,6 +25,7 @@ Int32 = npt.NDArray[np.int32]
 MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
 _KINDS = {"article": ARTICLE, "redirect": REDIRECT, "disambiguation": DISAMBIGUATION, "list": LIST}
 _BATCH = 1 << 17
+_ROWS_HELD = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,18 @@ class Chunks:
         """Rows of a table in all chunks."""
         return int(self.offsets[name][-1])
 
-    def files(self, name: str) -> str:
-        """The table's files, as DuckDB's ``read_parquet`` takes them."""
-        quoted = (str(folder / f"{name}.parquet").replace("'", "''") for folder in self.folders)
-        return "read_parquet([" + ", ".join(f"'{path}'" for path in quoted) + "])"
+    def files(self, name: str, part: range | None = None) -> str:
+        """The table's files (of some chunks), as DuckDB's ``read_parquet`` takes them."""
+        paths = (self.folders[number] / f"{name}.parquet" for number in part or range(len(self.folders)))
+        return "read_parquet([" + ", ".join(f"'{_quoted(path)}'" for path in paths) + "])"
+
+    def groups(self, name: str) -> Iterator[range]:
+        """Neighbouring chunks whose tables together are short enough to be held in memory."""
+        offsets, start = self.offsets[name], 0
+        for end in range(1, len(self.folders) + 1):
+            if end == len(self.folders) or offsets[end + 1] - offsets[start] > _ROWS_HELD:
+                yield range(start, end)
+                start = end
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,25 +148,39 @@ def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Pa
         schema = pa.schema([("word", pa.int32()), ("text", pa.string()), ("count", pa.int64())])
         pq.write_table(schema.empty_table(), path)
     known = f"SELECT text, word AS number FROM read_parquet('{_quoted(path)}')"
-    look_up = _look_up(database, chunks, "words", "text", known)
-    look_up.tofile(folder / "words.i32")
+    with (folder / "words.i32").open("wb") as file:
+        for numbers in _look_up(database, chunks, "words", "text", known):
+            numbers.tofile(file)
     return words
 
 
-def _look_up(database: duckdb.DuckDBPyConnection, chunks: Chunks, table: str, key: str, known: str) -> Int32:
-    """The number of every row of a chunk table whose ``key`` is among the ``known``."""
-    numbers = np.full(chunks.total(table), -1, dtype=np.int32)
-    query = f"SELECT chunk, local, number FROM {chunks.files(table)} JOIN ({known}) USING ({key})"
-    for batch in _batches(database, query):
-        place = chunks.offsets[table][_column(batch, "chunk")] + _column(batch, "local")
-        numbers[place] = _column(batch, "number")
-    return numbers
+def _look_up(
+    database: duckdb.DuckDBPyConnection, chunks: Chunks, table: str, key: str, known: str
+) -> Iterator[Int32]:
+    """The number of every row of a chunk table, -1 if its ``key`` is not among the ``known``, in parts."""
+    offsets = chunks.offsets[table]
+    for group in chunks.groups(table):
+        start = int(offsets[group.start])
+        numbers = np.full(int(offsets[group.stop]) - start, -1, dtype=np.int32)
+        query = f"SELECT chunk, local, number FROM {chunks.files(table, group)} JOIN ({known}) USING ({key})"
+        for batch in _batches(database, query):
+            place = offsets[_column(batch, "chunk")] + _column(batch, "local") - start
+            numbers[place] = _column(batch, "number")
+        yield numbers
+
+
+def _replace(source: Path, result: Path, by: Int32) -> None:
+    """Copy a file of numbers, each replaced by what ``by`` says (-1 stays)."""
+    with source.open("rb") as old, result.open("wb") as new:
+        while (numbers := np.fromfile(old, dtype=np.int32, count=_ROWS_HELD)).size:
+            np.where(numbers >= 0, by[numbers], -1).astype(np.int32).tofile(new)
+    source.unlink()
 
 
 def _resolve_titles(
     database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, keep_red_links: bool
 ) -> tuple[Titles, Int32]:
-    """What every title is, and the title of every page; the chunks' targets are written on the way."""
+    """What every title is, and the title of every page; the chunks' link targets are written on the way."""
     pages, path = chunks.files("pages"), folder / "titles.parquet"
     every = f"""
         SELECT title, bool_and(possible) AS possible FROM (
@@ -171,16 +194,18 @@ def _resolve_titles(
     known = f"SELECT title, number FROM read_parquet('{_quoted(path)}')"
     page_titles, kind, first, target = _page_facts(database, chunks, known, count)
     final = follow(target)
-    targets = _look_up(database, chunks, "targets", "title", known)
     linked = np.zeros(count, dtype=np.bool_)
-    reached = final[targets]
-    linked[reached[reached >= 0]] = True
+    with (folder / "reached.i32").open("wb") as file:
+        for targets in _look_up(database, chunks, "targets", "title", known):
+            reached = final[targets]
+            linked[reached[reached >= 0]] = True
+            reached.tofile(file)
     possible = pq.read_table(path, columns=["possible"]).column("possible").to_numpy()
     is_entity = kind == ARTICLE
     if keep_red_links:
         is_entity |= (kind == MISSING) & linked & possible
     entity = np.where(is_entity, np.cumsum(is_entity) - 1, -1).astype(np.int32)
-    np.where(reached >= 0, entity[reached], -1).astype(np.int32).tofile(folder / "targets.i32")
+    _replace(folder / "reached.i32", folder / "targets.i32", entity)
     return Titles(final, first, entity, linked), page_titles
 
 
@@ -188,15 +213,14 @@ def _page_facts(
     database: duckdb.DuckDBPyConnection, chunks: Chunks, known: str, count: int
 ) -> tuple[Int32, npt.NDArray[np.uint8], Int32, Int32]:
     """Title of every page (-1: another namespace); kind, first page and redirect target of every title."""
-    number = _look_up(database, chunks, "pages", "title", known)
+    number = np.concatenate(list(_look_up(database, chunks, "pages", "title", known)))
     kinds = np.zeros(number.size, dtype=np.uint8)
     for folder, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
         column = pq.read_table(folder / "pages.parquet", columns=["kind"]).column("kind").to_pylist()
         kinds[start : start + len(column)] = [_KINDS.get(kind, MISSING) for kind in column]
     number[kinds == MISSING] = -1
-    redirect = np.full(number.size, -1, dtype=np.int32)
     renamed = f"SELECT title AS target, number FROM ({known})"
-    redirect[:] = _look_up(database, chunks, "pages", "target", renamed)
+    redirect = np.concatenate(list(_look_up(database, chunks, "pages", "target", renamed)))
     # of two pages with one title, the first counts: it is written last
     pages = np.flatnonzero(number >= 0)[::-1]
     kind = np.zeros(count, dtype=np.uint8)

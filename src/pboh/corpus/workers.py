@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pboh.errors import PbohError
@@ -28,14 +27,17 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Workers:
-    """``count`` processes that run functions; with one, everything runs in this process."""
+    """``count`` processes that run functions; with one, everything runs in this process.
+
+    The processes live while :meth:`run` does, so that what happens in between has the memory to itself.
+    """
 
     def __init__(self, count: int) -> None:
         self._running: dict[Connection, subprocess.Popen[bytes]] = {}
         self._count = count
 
-    def __enter__(self) -> Self:
-        for _ in range(self._count if self._count > 1 else 0):
+    def _start(self) -> None:
+        for _ in range(self._count):
             ours, theirs = Pipe()
             command = [sys.executable, "-m", "pboh.corpus.workers", str(theirs.fileno()), str(os.getpid())]
             # a group of its own: Ctrl-C is the parent's to handle
@@ -44,29 +46,35 @@ class Workers:
             )
             theirs.close()
             self._running[ours] = process
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for connection, process in self._running.items():
-            if error is not None:
+    def _stop(self, finished: bool) -> None:
+        running, self._running = self._running, {}
+        for connection, process in running.items():
+            if not finished:
                 process.kill()
             connection.close()
-        for process in self._running.values():
+        for process in running.values():
             process.wait()
-        self._running.clear()
 
     def processes(self) -> list[int]:
         """Ids of this process and of the workers."""
-        return [os.getpid(), *(process.pid for process in self._running.values())]
+        return [os.getpid(), *(process.pid for process in list(self._running.values()))]
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Arguments and result of every task, as they finish; tasks are drawn only when a worker is free."""
-        if not self._running:
+        if self._count <= 1:
             for function, arguments in tasks:
                 yield arguments, function(*arguments)
             return
+        finished = False
+        try:
+            self._start()
+            yield from self._share(tasks)
+            finished = True
+        finally:
+            self._stop(finished)
+
+    def _share(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         waiting, drawn = iter(tasks), {}
         idle = list(self._running)
         while True:
