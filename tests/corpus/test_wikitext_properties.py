@@ -103,7 +103,10 @@ def test_linear_in_depth(parts: tuple[str, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fragment", WORST)
+@pytest.mark.parametrize(
+    "fragment",
+    ["[[", "{{", "{{{", "<ref>", "[[File:a|[[", "<!--", "'''", "{|", "\n|", "[[a|[b]]", "<gallery>{{", "<"],
+)
 def test_ten_megabytes_of_the_worst(fragment: str) -> None:
     """At 10 MB anything worse than linear would take hours, so finishing is the test."""
     count = 10_000_000 // len(fragment)

@@ -38,7 +38,7 @@ _CUT = re.compile(
     r"\{(\{[^{}<]*+\}\}(?!\}))"  # 1: a template with nothing inside
     r"|\{(\{++)"  # 2
     r"|\}(\}++)"  # 3
-    r"|<(?:!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+"
+    r"|<(?=[!/A-Za-z])(?:!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+"
     rf"|{_element(_DROPPED, 4)}"  # 4, 5
     rf"|{_element(_VERBATIM, 6)}"  # 6, 7
     rf"|{_element('gallery', 8)}"  # 8, 9
