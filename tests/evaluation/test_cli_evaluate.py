@@ -126,7 +126,7 @@ def test_every_option_is_documented() -> None:
 
     page = (Path(__file__).parents[2] / "docs" / "reference" / "evaluation.md").read_text(encoding="utf-8")
     names = set(inspect.signature(evaluate_command).parameters) - {"datasets", "change"}
-    assert [name for name in {*names, "set"} if f"--{name}" not in page] == []
+    assert [name for name in {*names, "set"} if f"--{name.replace('_', '-')}" not in page] == []
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pboh.errors import PbohError
 
 COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
+    "ablate": "ablate",
     "build": "model",
     "count": "count",
     "disambiguate": "disambiguate",
@@ -23,6 +24,8 @@ COMMANDS: dict[str, str] = {
     "info": "model",
     "learn": "learn",
     "serve": "serve",
+    "tune": "tune",
+    "train": "train",
     "warmup": "model",
 }
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from pboh.cli import app
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pboh.evaluation.datasets import Dataset
     from pboh.evaluation.runner import Evaluation
-    from pboh.evaluation.tables import Table
+    from pboh.linker import Linker
 
 
 @app.command("evaluate")
@@ -48,6 +46,9 @@ def evaluate_command(
     explain: Annotated[
         int, typer.Option(min=0, help="Errors a dataset that the report explains; it lists all of them.")
     ] = 1000,
+    allow_tuned: Annotated[
+        bool, typer.Option("--allow-tuned", help="Also data that the model was tuned on (flatters).")
+    ] = False,
 ) -> None:
     """Measure a model on gold datasets, with the policy printed beside the figures.
 
@@ -69,22 +70,42 @@ def evaluate_command(
     chosen = _systems(systems)
     changes = parse_changes(change or [])
     read = [read_dataset(spec) for spec in datasets]
+    sides = [_Side(model, model.resolve().name, paper, changes)]
+    if compare == "paper":
+        sides.append(_Side(model, "paper", True, {}))
+    elif compare is not None:
+        sides.append(_Side(Path(compare), Path(compare).resolve().name, paper, changes))
+    linkers = [side.load([] if allow_tuned else read) for side in sides]
     wanted = {"systems": chosen, "explain": explain if report else 0, "errors": report is not None}
-    first = _run(model, read, paper=paper, changes=changes, title=None, options=wanted)
+    first = _run(sides[0], linkers[0], read, wanted)
     second = None
     if compare is not None:
-        other, papers = (model, True) if compare == "paper" else (Path(compare), paper)
-        title = "paper" if compare == "paper" else None
-        options = {**wanted, "explain": 0, "errors": False}
-        second = _run(
-            other, read, paper=papers, changes={} if papers else changes, title=title, options=options
-        )
+        second = _run(sides[1], linkers[1], read, {**wanted, "explain": 0, "errors": False})
     _print(first, second)
     if json is not None:
         write_json(json, [row for side in (first, second) if side for row in _rows(side)])
     if report is not None:
         write_report(report, first, second)
         console.print(f"report: {report}")
+
+
+class _Side(NamedTuple):
+    """A model to evaluate, what to call it, and its settings."""
+
+    folder: Path
+    name: str
+    paper: bool
+    changes: dict[str, Any]
+
+    def load(self, datasets: list[Dataset]) -> Linker:
+        """Open it; refuses datasets that chose its settings."""
+        from pboh.evaluation.leakage import check_not_tuned_on
+        from pboh.linker import load
+
+        linker = load(self.folder, paper=self.paper, **self.changes)
+        if not self.paper:
+            check_not_tuned_on(linker.model.info, datasets)
+        return linker
 
 
 def _systems(text: str) -> list[str]:
@@ -104,28 +125,17 @@ def _systems(text: str) -> list[str]:
     return names
 
 
-def _run(
-    model: Path,
-    datasets: list[Dataset],
-    *,
-    paper: bool,
-    changes: dict[str, Any],
-    title: str | None,
-    options: dict[str, Any],
-) -> Evaluation:
-    """Open a model and evaluate it, with a progress bar."""
+def _run(side: _Side, linker: Linker, datasets: list[Dataset], options: dict[str, Any]) -> Evaluation:
+    """Evaluate one side, with a progress bar."""
     from dataclasses import asdict, replace
 
     from pboh.evaluation.runner import evaluate
-    from pboh.linker import load
     from pboh.progress import progress
 
-    linker = load(model, paper=paper, **changes)
-    name = title or model.resolve().name
-    with progress(f"evaluating {name}") as bar:
-        evaluation = evaluate(linker, datasets, name=name, report=bar, **options)
+    with progress(f"evaluating {side.name}") as bar:
+        evaluation = evaluate(linker, datasets, name=side.name, report=bar, **options)
     settings = {key: value for key, value in asdict(linker.settings).items() if key != "system"}
-    return replace(evaluation, info={**linker.model.info, "settings": settings, "paper": paper})
+    return replace(evaluation, info={**linker.model.info, "settings": settings, "paper": side.paper})
 
 
 def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -134,16 +144,13 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _print(first: Evaluation, second: Evaluation | None) -> None:
     """The tables on standard output, the policy below them, what the readers met on standard error."""
-    from rich.console import Console
-
+    from pboh.cli.printing import output, show
     from pboh.evaluation import tables
     from pboh.evaluation.metrics import POLICY
     from pboh.evaluation.runner import compare_models, compare_systems
     from pboh.progress import console
 
-    out = Console(highlight=False)
-    if not out.is_terminal:
-        out = Console(highlight=False, width=220)
+    out = output()
     shown = [tables.results_table(first), *tables.paper_tables(first)]
     if len(first.systems) > 1:
         shown.append(tables.ablation_table(first))
@@ -157,29 +164,9 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
         tables.dataset_table(first.datasets),
     ]
     for table in shown:
-        _show(out, table)
+        show(out, table)
     lines = dict.fromkeys([*POLICY, *(line for dataset in first.datasets for line in dataset.policy)])
     out.print("[bold]Policy[/]", *(f"- {line}" for line in lines), sep="\n")
     for dataset in first.datasets:
         for problem in [p for p in dataset.problems if p.kind in {"lost", "unmapped"}][:5]:
             console.print(f"[yellow]{dataset.name}[/]: {problem}", soft_wrap=True)
-
-
-def _show(out: Console, table: Table) -> None:
-    """Print one table."""
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
-    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    shown.caption, shown.caption_justify = table.note or None, "left"
-    for at, name in enumerate(table.header):
-        shown.add_column(escape(name), justify="left" if at in table.words else "right")
-    for number, cells in enumerate(table.rows):
-        stressed = [
-            f"[bold]{escape(cell)}[/]" if (number, column) in table.strong else escape(cell)
-            for column, cell in enumerate(cells)
-        ]
-        shown.add_row(*stressed, style="cyan" if number in table.ours else None)
-    out.print(shown)
-    out.print()

@@ -24,10 +24,17 @@ def tune_command(
         typer.Option("--test", metavar="DATASET", help="Data to report on with the winner; never tuned on."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="Tune only these settings, e.g. tau.")
+        list[str] | None,
+        typer.Option(metavar="NAME[=V1,V2…]", help="Tune only these, on the usual grid or these values."),
     ] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's settings.")] = False,
-    passes: Annotated[int, typer.Option(help="Coarse passes before the fine one.", min=1)] = 2,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Start from this, e.g. tau=0.7.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Coarse rounds before the fine one.", min=1)] = 2,
+    confidence: Annotated[
+        float, typer.Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
+    ] = 0.95,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = os.cpu_count() or 1,
     write: Annotated[bool, typer.Option("--write", help="Store the winner in the model.")] = False,
     report: Annotated[
@@ -39,31 +46,53 @@ def tune_command(
 ) -> None:
     """Search ζ, τ, δ, ξ, name layers and the other global settings for the best micro F1 + macro F1.
 
-    Nothing is rebuilt. A test set given with --test must share no document with the validation data.
+    Nothing is rebuilt. Ctrl-C ends the search with the best so far. A test set must share no document with
+    the validation data, and "pboh evaluate" will refuse the data that a stored winner was chosen on.
 
-    Example: pboh tune model --validation validation.jsonl.gz#0:150 --write
+    Examples:
+
+      pboh tune model --validation validation.jsonl.gz#0:150 --report tuning.html --write
+
+      pboh tune model -v aida:AIDA.tsv#testa --only tau --only zeta=0.05,0.1,0.2 --test aida:AIDA.tsv#testb
     """
-    from pboh.learning.grid import SPACE, Objective, check_disjoint, store_winner, tune
-    from pboh.learning.grid_report import summary_of, write_report
+    from pboh.cli.printing import output, show
+    from pboh.evaluation.datasets import read_dataset
+    from pboh.evaluation.leakage import check_disjoint
+    from pboh.files import write_json
+    from pboh.inference.settings import parse_changes
+    from pboh.learning.grid import parse_space, store_winner, tune
+    from pboh.learning.grid_report import test_table, tuning_data, tuning_table, write_tuning_report
     from pboh.linker import load
-    from pboh.progress import progress, summarise
+    from pboh.progress import console, progress
 
-    check_disjoint(validation, test or [])
-    unknown = set(only or []) - set(SPACE)
-    if unknown:
-        raise typer.BadParameter(f"unknown settings {sorted(unknown)}; known are {', '.join(SPACE)}")
-    space = {name: values for name, values in SPACE.items() if not only or name in only}
-    linker = load(model, paper=paper)
+    space = parse_space(only or [])
+    datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))
+    check_disjoint(datasets, held_out)
+    linker = load(model, paper=paper, **parse_changes(change or []))
     began = perf_counter()
-    with progress("tuning") as shown:
-        tuning = tune(linker, validation, space=space, passes=passes, workers=workers, report=shown)
-    figures = summary_of(tuning) | {"seconds": perf_counter() - began}
-    for spec in test or []:
-        trial = Objective(linker, [spec])(("test", 0.0, tuning.settings))
-        figures[f"test {spec}"] = f"micro F1 {trial.micro_f1:.4f}, macro F1 {trial.macro_f1:.4f}"
+    with progress("tuning") as bar:
+        tuning = tune(
+            linker,
+            datasets,
+            space=space,
+            rounds=rounds,
+            confidence=confidence,
+            workers=workers,
+            report=bar,
+        )
+    tables = [tuning_table(tuning)]
+    if held_out and not tuning.interrupted:
+        tables.append(test_table(linker, tuning, held_out, workers))
+    for table in tables:
+        show(output(), table)
+    if json is not None:
+        write_json(json, tuning_data(tuning, datasets, perf_counter() - began))
+    if report is not None:
+        write_tuning_report(report, tuning, datasets, tables, model.resolve().name)
+        console.print(f"report: {report}")
+    if tuning.interrupted:
+        console.print("interrupted: the best so far is shown, nothing is stored in the model")
+        raise typer.Exit(130)
     if write:
-        store_winner(model, tuning, validation)
-        figures["stored in"] = str(model)
-    if report:
-        write_report(report, tuning, validation)
-    summarise("tuned", figures, json)
+        store_winner(model, tuning, datasets)
+        console.print(f"stored in {model}")

@@ -42,20 +42,47 @@ def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> st
         ("errors", "Errors", _asset("errors.html")),  # last: its list grows while one scrolls
     ]
     sections = [section for section in sections if section[2]]
+    return render_page(
+        kind="Entity linking evaluation",
+        title=f"Entity linking: {evaluation.model}",
+        heading=evaluation.model,
+        about=_about(evaluation),
+        cards=_cards(evaluation),
+        sections=sections,
+        script=_asset("report.js"),
+        data=_error_data(evaluation),
+    )
+
+
+def render_page(
+    *,
+    kind: str,
+    title: str,
+    heading: str,
+    about: str,
+    cards: Sequence[tuple[str, str]],
+    sections: Sequence[tuple[str, str, str]],
+    script: str = "",
+    data: Any = None,
+) -> str:
+    """A page in the report's style: plain words, large figures with their names, and sections of HTML."""
     body = "".join(
         f'<section id="{key}"><h2>{escape(title)}</h2>{content}</section>' for key, title, content in sections
     )
-    links = "".join(f'<a href="#{key}">{escape(title)}</a>' for key, title, _ in sections)
+    large = "".join(
+        f'<div class="card"><b>{escape(value)}</b><span>{escape(name)}</span></div>' for value, name in cards
+    )
     return Template(_asset("report.html")).substitute(
-        title=escape(f"Entity linking: {evaluation.model}"),
-        heading=escape(evaluation.model),
-        about=_about(evaluation),
+        kind=escape(kind),
+        title=escape(title),
+        heading=escape(heading),
+        about=escape(about),
         style=_asset("report.css"),
-        script=_asset("report.js"),
-        navigation=links,
-        cards=_cards(evaluation),
+        script=_asset("theme.js") + script,
+        navigation="".join(f'<a href="#{key}">{escape(title)}</a>' for key, title, _ in sections),
+        cards=large,
         sections=body,
-        data=_embedded(_error_data(evaluation)),
+        data=_embedded(data),
     )
 
 
@@ -78,17 +105,17 @@ def _about(evaluation: Evaluation) -> str:
     ]
     mode = "the paper's settings" if evaluation.info.get("paper") else "default settings"
     parts = [f"pboh {pboh.__version__}", " ".join(corpus), ", ".join(facts), mode]
-    return escape(" · ".join(part for part in parts if part))
+    return " · ".join(part for part in parts if part)
 
 
-def _cards(evaluation: Evaluation) -> str:
+def _cards(evaluation: Evaluation) -> list[tuple[str, str]]:
     """The main system's averages over the datasets, large."""
     rows = [run.row for run in evaluation.main_runs()]
 
     def mean(values: Sequence[float]) -> float:
         return sum(values) / len(values)
 
-    figures = [
+    return [
         (tables.percent(mean([row.micro.f1 for row in rows])), "micro F1, average"),
         (tables.percent(mean([row.micro.recall for row in rows])), "micro recall, average"),
         (tables.percent(mean([row.gold_in_candidates for row in rows])), "gold among candidates"),
@@ -99,10 +126,6 @@ def _cards(evaluation: Evaluation) -> str:
         (f"{mean([row.ms_per_document for row in rows]):.1f} ms", "a document, end to end"),
         (f"{sum(row.mentions for row in rows):,}", f"mentions in {len(rows)} datasets"),
     ]
-    return "".join(
-        f'<div class="card"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
-        for value, name in figures
-    )
 
 
 def html_table(table: Table) -> str:

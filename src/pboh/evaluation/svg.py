@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -181,3 +182,52 @@ def histogram(counts: dict[int, int], caption: str, label: str) -> str:
         plot.text(centre, plot.y(0) + 14, str(value), "tick", 'text-anchor="middle"')
     plot.caption(caption)
     return plot.done()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one value of a setting gains, in points, with its interval."""
+
+    value: str
+    gain: float
+    low: float
+    high: float
+
+
+def effect_plot(effects: Sequence[Effect], chosen: str, label: str) -> str:
+    """The gain of each value of a setting over the one before; the chosen value is a diamond."""
+    plot = _Plot(440, 230, label)
+    low = min(0.0, *(one.low for one in effects))
+    high = max(0.0, *(one.high for one in effects))
+    step = _tick_step(high - low)
+    first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
+
+    def share(gain: float) -> float:
+        return (gain / step - first) / (last - first)
+
+    for tick in range(first, last + 1):
+        y = plot.y(share(tick * step))
+        plot.line(_LEFT, y, plot.width - _RIGHT, y, "axis" if tick == 0 else "rule")
+        plot.text(_LEFT - 7, y + 3.5, f"{tick * step:+.3g}" if tick else "0", "tick", 'text-anchor="end"')
+    slot = (plot.x(1) - plot.x(0)) / len(effects)
+    centres = [plot.x(0) + slot * (number + 0.5) for number in range(len(effects))]
+    path = " ".join(f"{x:g},{plot.y(share(one.gain)):g}" for x, one in zip(centres, effects, strict=True))
+    plot.parts.append(f'<polyline points="{path}" class="curve"/>')
+    for x, one in zip(centres, effects, strict=True):
+        y = plot.y(share(one.gain))
+        plot.whisker(x, share(one.low), share(one.high))
+        shape = f'<circle cx="{x:g}" cy="{y:g}" r="4" class="dot">'
+        if one.value == chosen:
+            shape = f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="mark">'
+        tip = f"{one.value}: {one.gain:+.2f} ({one.low:+.2f} … {one.high:+.2f})"
+        plot.parts.append(f"{shape}<title>{escape(tip)}</title></{shape[1:].partition(' ')[0]}>")
+        plot.text(x, plot.y(0) + 16, one.value, "tick", 'text-anchor="middle"')
+    plot.caption(f"{label}; gain in points")
+    return plot.done()
+
+
+def _tick_step(span: float) -> float:
+    """A round distance that puts about four ticks on an axis of this length."""
+    rough = max(span, 1e-3) / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))

@@ -18,7 +18,7 @@ from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.leakage import fingerprints
 from pboh.evaluation.metrics import macro_scores, micro_scores
-from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring
+from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring, value_of, with_values
 from pboh.files import write_json
 from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
@@ -176,7 +176,7 @@ def _improve(
     confidence: float,
 ) -> Counts:
     """Try values of one parameter; the best sure one becomes the present one. Returns its counts."""
-    many = [change(tuning.settings, parameter, value) for value in tries]
+    many = [with_values(tuning.settings, {parameter: value}) for value in tries]
     scored = list(score(many))
     trials = [_trial(parameter, value, number, new, old) for value, new in zip(tries, scored, strict=True)]
     sure = [at for at, trial in enumerate(trials) if trial.gain > 0 and trial.better >= confidence]
@@ -211,20 +211,6 @@ def _scores(counts: Counts) -> tuple[float, float]:
 
 def _percents(trial: Trial) -> str:
     return f"micro F1 {100 * trial.micro_f1:.2f}, macro F1 {100 * trial.macro_f1:.2f}"
-
-
-def change(settings: Settings, parameter: str, value: Value) -> Settings:
-    """Settings at a grid point."""
-    name, _, layer = parameter.partition(".")
-    return settings.change(**{name: {layer: value} if layer else value})
-
-
-def value_of(settings: Settings, parameter: str) -> Value:
-    """The present value of a grid parameter."""
-    name, _, layer = parameter.partition(".")
-    found = getattr(settings, name)
-    value: Value = found[layer] if layer else found
-    return value
 
 
 def fine_values(values: Sequence[Value], best: Value) -> list[Value]:

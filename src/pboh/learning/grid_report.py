@@ -1,4 +1,4 @@
-"""What a tuning found: tables, all trials as JSON, and one HTML file with a plot of every setting's effect."""
+"""What a tuning found: tables, all trials as JSON, and one HTML file with a plot of each setting."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.metrics import macro_scores, micro_scores
 from pboh.evaluation.report import html_table, render_page
 from pboh.evaluation.tables import Table, percent
-from pboh.evaluation.trials import scoring
+from pboh.evaluation.trials import scoring, value_of, written
 from pboh.files import written_aside
-from pboh.learning.grid import Trial, Tuning, Value, differences, value_of
+from pboh.learning.grid import Trial, Tuning, differences
 from pboh.linker import Linker
 
 _NOTE = (
     "Gain of micro F1 + macro F1, in points, over the value before; interval and share of resamples in which "
     "the value is better by a paired bootstrap over documents."
 )
-
-
-def written(value: Value) -> str:
-    """A value of a setting as ``--set`` takes it."""
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
 def tuning_table(tuning: Tuning) -> Table:

@@ -14,6 +14,7 @@ from pboh.evaluation.datasets.bat import problem_folder, read_bat
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention, Problem
 from pboh.evaluation.datasets.iitb import read_iitb
 from pboh.evaluation.datasets.jsonl import read_jsonl
+from pboh.evaluation.datasets.later import with_later_mentions
 from pboh.evaluation.datasets.microposts import read_microposts
 from pboh.evaluation.datasets.nif import read_nif
 from pboh.evaluation.datasets.wned import read_wned
@@ -37,8 +38,12 @@ def read_dataset(spec: str | Path) -> Dataset:
     """Read a dataset named by its path, with an optional format before it and a part or slice behind.
 
     ``kore50.ttl``, ``aida:AIDA-YAGO2-dataset.tsv#testb``, ``wned:MSNBC``, ``validation.jsonl.gz#150:1000``
-    (documents 151 to 1000, as Python slices count).
+    (documents 151 to 1000, as Python slices count). ``later:`` before all of it adds the later mentions of
+    names that are linked once (:mod:`pboh.evaluation.datasets.later`).
     """
+    prefix, _, rest = str(spec).partition(":")
+    if prefix == "later":
+        return replace(with_later_mentions(read_dataset(rest)), source=str(spec))
     form, path, part = _parsed(str(spec))
     if not path.exists():
         raise InputError("there is no such dataset", where=path)

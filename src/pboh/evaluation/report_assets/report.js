@@ -1,15 +1,5 @@
 "use strict";
 (() => {
-  // Colours: what the reader chose, else what the system prefers.
-  const root = document.documentElement;
-  const stored = (() => { try { return localStorage.getItem("pboh-theme"); } catch { return null; } })();
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = stored || (dark ? "dark" : "light");
-  document.getElementById("theme").addEventListener("click", () => {
-    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem("pboh-theme", root.dataset.theme); } catch { /* a file opened without storage */ }
-  });
-
   // Errors: rows of [dataset, document, before, mention, after, gold, answer, kind, probability, right, wrong].
   const [DATASET, DOCUMENT, BEFORE, MENTION, AFTER, GOLD, ANSWER, KIND, PROBABILITY, RIGHT, WRONG] = [...Array(11).keys()];
   const data = JSON.parse(document.getElementById("data").textContent);

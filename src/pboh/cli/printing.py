@@ -1,0 +1,35 @@
+"""Prints the tables of evaluations, tunings and ablations on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+if TYPE_CHECKING:
+    from pboh.evaluation.tables import Table
+
+
+def output() -> Console:
+    """Standard output; wide when it is no terminal, so that no cell is cut."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=220)
+
+
+def show(out: Console, table: Table) -> None:
+    """Print one table."""
+    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    shown.caption, shown.caption_justify = table.note or None, "left"
+    for at, name in enumerate(table.header):
+        shown.add_column(escape(name), justify="left" if at in table.words else "right")
+    for number, cells in enumerate(table.rows):
+        stressed = [
+            f"[bold]{escape(cell)}[/]" if (number, column) in table.strong else escape(cell)
+            for column, cell in enumerate(cells)
+        ]
+        shown.add_row(*stressed, style="cyan" if number in table.ours else None)
+    out.print(shown)
+    out.print()

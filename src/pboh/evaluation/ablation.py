@@ -1,0 +1,217 @@
+"""Ablations: what each extension brings alone to the paper's model, and on top of all the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pboh.evaluation.datasets.core import Dataset
+from pboh.evaluation.metrics import micro_scores
+from pboh.evaluation.tables import Table
+from pboh.evaluation.trials import Counts, gain_draws, micro_f1, scoring, value_of, with_values, written
+from pboh.inference.settings import PAPER, Settings
+from pboh.linker import Linker
+from pboh.model.names import LAYERS
+from pboh.progress import Report, silent
+
+Changes = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """Something beyond the paper: its settings, with the values tried where the defaults are the paper's.
+
+    ``needs`` are settings that it takes along from the defaults when it stands alone.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
+    off: Mapping[str, Any] | None = None  # when that is not the paper's value
+
+    def with_it(self, default: Settings) -> Changes:
+        """Its settings switched on."""
+        values = {name: value_of(default, name) for name in self.settings}
+        usual = any(value != value_of(PAPER, name) for name, value in values.items())
+        return values if usual and self.off is None else dict(self.settings)
+
+    def without_it(self) -> Changes:
+        """Its settings switched off."""
+        return dict(self.off or {name: value_of(PAPER, name) for name in self.settings})
+
+    def is_default(self, default: Settings) -> bool:
+        """Whether the default settings have it."""
+        values = self.with_it(default)
+        return all(value_of(default, name) == value for name, value in values.items())
+
+
+def _layer(name: str, layer: str, weight: float) -> Extension:
+    return Extension(name, {f"layers.{layer}": weight}, needs=("popularity",))
+
+
+EXTENSIONS = (
+    _layer("titles", "title", 0.1),
+    _layer("titles without qualifier", "stripped", 0.02),
+    _layer("redirects", "redirect", 0.1),
+    _layer("disambiguation pages", "disambiguation", 0.02),
+    _layer("last names", "last", 0.02),
+    _layer("first names", "first", 0.02),
+    _layer("prefixes", "prefix", 0.02),
+    _layer("acronyms", "acronym", 0.02),
+    Extension(
+        "popularity of derived names", {"popularity": 1.0}, tuple(f"layers.{name}" for name in LAYERS[3:])
+    ),
+    Extension("cased names first", {"layers.cased": 1.0, "layers.lower": 0.3}),
+    Extension("folded names", {"layers.folded": 0.1}),
+    Extension("variant spellings", {"variants": True}),
+    Extension("fuzzy names (the paper's)", {"fuzzy": True}, off={"fuzzy": False}),
+    Extension("closer fuzzy names", {"fuzzy_distance": 0.3}),
+    Extension("coreference", {"coreference": 10.0}),
+    Extension("more candidates", {"candidates": 16}),
+    Extension("context weight ζ", {"zeta": 0.1}),
+    Extension("smaller window", {"window": 25}),
+    Extension("words seen twice", {"min_word_count": 2}),
+    Extension("discount of words ξ", {"xi": 0.9}),
+    Extension("unmatched words count less", {"unmatched": 0.5}),
+    Extension("clipped words", {"clip": 4.0}),
+    Extension("floor of matches", {"floor": 3.0}),
+    Extension("words of the own page", {"own_words": 0.2}),
+    Extension("pair weight τ", {"tau": 0.85}),
+    Extension("discount of pairs δ", {"delta": 0.9}),
+    Extension("authors' back-off", {"backoff": "authors"}),
+    Extension("same entity twice", {"self_pair": 0.1}),
+    Extension("damping", {"damping": 0.5}),
+    Extension("threshold", {"threshold": 0.2}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Differences of micro recall and F1 between two settings, and a 95 % interval of the latter."""
+
+    recall: float
+    f1: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """What one extension brings: gains by dataset, the average over all of them last."""
+
+    name: str
+    settings: Changes
+    default: bool
+    alone: list[Gain]
+    on_top: list[Gain]
+
+
+def ablate(
+    linker: Linker,
+    datasets: Sequence[Dataset],
+    extensions: Sequence[Extension] = EXTENSIONS,
+    *,
+    workers: int = 1,
+    report: Report = silent,
+) -> list[Ablation]:
+    """Measure every extension on the paper's settings and on the linker's; everything together comes last."""
+    default = linker.settings
+    pairs: list[tuple[Settings, Settings]] = []
+    for extension in extensions:
+        with_it, without_it = extension.with_it(default), extension.without_it()
+        needed = {name: value_of(default, name) for name in extension.needs}
+        bases = (with_values(PAPER, needed), default)
+        pairs += [(with_values(base, with_it), with_values(base, without_it)) for base in bases]
+    pairs.append((default, PAPER))
+    counts = _counted(linker, datasets, [settings for pair in pairs for settings in pair], workers, report)
+    gains = [_gains(counts[repr(one)], counts[repr(other)]) for one, other in pairs]
+    rows = [
+        Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
+        for at, e in enumerate(extensions)
+    ]
+    return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
+
+
+def _counted(
+    linker: Linker, datasets: Sequence[Dataset], many: Sequence[Settings], workers: int, report: Report
+) -> dict[str, Counts]:
+    """The counts of every settings, each measured once."""
+    distinct = {repr(settings): settings for settings in many}
+    counted: dict[str, Counts] = {}
+    with scoring(linker, datasets, workers) as score:
+        for key, counts in zip(distinct, score(list(distinct.values())), strict=True):
+            counted[key] = counts
+            report(len(counted), len(distinct))
+    return counted
+
+
+def _gains(new: Counts, old: Counts) -> list[Gain]:
+    pairs = [([one], [other]) for one, other in zip(new, old, strict=True)]
+    return [_gain(one, other) for one, other in [*pairs, (new, old)]]
+
+
+def _gain(new: Counts, old: Counts) -> Gain:
+    differences = [micro_scores(one) - micro_scores(other) for one, other in zip(new, old, strict=True)]
+    _, recall, f1 = np.mean(differences, axis=0).tolist()
+    low, high = np.percentile(gain_draws(new, old, micro_f1), [2.5, 97.5]).tolist()
+    return Gain(recall, f1, low, high)
+
+
+def ablation_tables(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[Table]:
+    """Two tables: each extension alone on the paper's model, and on top of the others."""
+    names = [dataset.name for dataset in datasets]
+    header = ["Extension", "Settings", "default", *names, "mean ΔR", "mean ΔF1"]
+    note = "Points of micro F1 (and recall, R); bold where the 95 % interval leaves out 0."
+    alone = Table("Alone, on the paper's model", list(header), note=note)
+    on_top = Table("On top of all the others", list(header), note=note)
+    for table, which in ((alone, "alone"), (on_top, "on_top")):
+        for row in rows:
+            gains: list[Gain] = getattr(row, which)
+            cells = [f"{100 * gain.f1:+.2f}" for gain in gains[:-1]]
+            cells += [f"{100 * gains[-1].recall:+.2f}", f"{100 * gains[-1].f1:+.2f}"]
+            places = [*range(len(names)), len(names) + 1]
+            table.strong |= {
+                (len(table.rows), 3 + place) for place, gain in zip(places, gains, strict=True) if gain.sure
+            }
+            table.add([row.name, written_settings(row.settings), "yes" if row.default else "no", *cells])
+    return [alone, on_top]
+
+
+def written_settings(changes: Changes) -> str:
+    """Settings as ``--set`` takes them."""
+    return ", ".join(f"{name}={written(value)}" for name, value in changes.items())
+
+
+def markdown(table: Table) -> str:
+    """A table in Markdown, its title above and its note below."""
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+
+    rule = line(["---" if at in table.words else "---:" for at in range(len(table.header))])
+    rows = "".join(
+        line([f"**{c}**" if (at, column) in table.strong else c for column, c in enumerate(cells)])
+        for at, cells in enumerate(table.rows)
+    )
+    return f"### {table.title}\n\n{line(table.header)}{rule}{rows}\n{table.note}\n"
+
+
+def plain(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[dict[str, Any]]:
+    """The ablations as JSON."""
+    names = [*(dataset.name for dataset in datasets), "mean"]
+    return [
+        asdict(row)
+        | {
+            which: {name: asdict(gain) for name, gain in zip(names, getattr(row, which), strict=True)}
+            for which in ("alone", "on_top")
+        }
+        for row in rows
+    ]

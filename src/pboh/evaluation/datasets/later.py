@@ -1,0 +1,55 @@
+"""Validation data that reads like news: later mentions of a linked name by its last word.
+
+Wikipedia links an entity once, by its full name; news says "Clinton" after "Bill Clinton". Where a page
+does so without a link, the bare word is made a mention of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
+
+LATER_POLICY = (
+    "Later mentions are derived, not annotated: a capitalised word standing alone, behind a linked name of "
+    "two to four words whose last word it is, means that name's entity, if no other linked name ends with it."
+)
+_NAME = re.compile(r"(?:[A-Z][\w.'-]+ ){1,3}[A-Z][\w'-]+")
+_PART_OF_NAME = re.compile(r"[A-Z][\w.'’-]* $")
+
+
+def with_later_mentions(dataset: Dataset) -> Dataset:
+    """The dataset with later mentions added to the ones that are linked."""
+    documents = tuple(replace(document, mentions=later_mentions(document)) for document in dataset)
+    policy = (*dataset.policy, LATER_POLICY)
+    return replace(dataset, name=f"later:{dataset.name}", documents=documents, policy=policy)
+
+
+def later_mentions(document: GoldDocument) -> tuple[GoldMention, ...]:
+    """The document's own mentions and the later ones, in text order."""
+    owners: dict[str, set[str]] = {}
+    first: dict[str, int] = {}
+    for mention in document.linked:
+        last = mention.text.split()[-1] if _NAME.fullmatch(mention.text) else ""
+        if len(last) >= 3 and last in str(mention.gold).split():
+            owners.setdefault(last, set()).add(str(mention.gold))
+            first.setdefault(last, mention.end)
+    found = list(document.mentions)
+    for last, golds in owners.items():
+        if len(golds) == 1:
+            found += _alone(document, last, first[last], *golds)
+    return tuple(sorted(found, key=lambda mention: (mention.start, mention.end)))
+
+
+def _alone(document: GoldDocument, word: str, begin: int, gold: str) -> list[GoldMention]:
+    """Mentions of ``gold`` where ``word`` stands behind ``begin`` outside every mention and longer name."""
+    text, found = document.text, []
+    for match in re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").finditer(text, begin):
+        start, end = match.span()
+        inside_name = _PART_OF_NAME.search(text[max(0, start - 25) : start]) or re.match(
+            r" [A-Z]", text[end : end + 2]
+        )
+        if not inside_name and not any(m.start < end and start < m.end for m in document.mentions):
+            found.append(GoldMention(start, end, word, gold))
+    return found

@@ -1,0 +1,108 @@
+"""Many settings of one model on the same documents: what grid search and ablations are made of.
+
+Nothing is rebuilt between two trials: every setting is read when a document is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pboh.evaluation.datasets.core import Dataset
+from pboh.evaluation.metrics import judge, micro_scores
+from pboh.evaluation.runner import answer_document
+from pboh.inference.settings import Settings
+from pboh.linker import Linker
+from pboh.parallel import pool
+
+Floats = NDArray[np.float64]
+Counts = list[Floats]
+"""Correct, answered and gold mentions of each document, an array (documents, 3) for each dataset."""
+
+Score = Callable[[Sequence[Settings]], Iterator[Counts]]
+Measure = Callable[[Floats, Floats], Floats]
+"""A figure of a dataset's counts for each row of weights (samples, documents)."""
+
+_CHUNK = 25  # documents a worker answers at a time: small enough to keep all cores busy to the end
+_Piece = tuple[Settings, int, int]
+
+
+class _Scorer:
+    """Answers some documents of a dataset under some settings; travels to worker processes."""
+
+    def __init__(self, linker: Linker, datasets: Sequence[Dataset]) -> None:
+        self.linker, self.datasets = linker, datasets
+        self.resolve = cache(linker.resolve)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Scorer, (self.linker, self.datasets)
+
+    def __call__(self, piece: _Piece) -> Floats:
+        settings, number, first = piece
+        linker = Linker(self.linker.model, settings)
+        dataset = self.datasets[number]
+        part = replace(dataset, documents=dataset.documents[first : first + _CHUNK])
+        return judge(part, [answer_document(linker, document) for document in part], self.resolve).counts
+
+
+@contextmanager
+def scoring(linker: Linker, datasets: Sequence[Dataset], workers: int = 1) -> Iterator[Score]:
+    """Yield a function from settings to their counts, in order, on ``workers`` processes."""
+    pieces = [(n, first) for n, dataset in enumerate(datasets) for first in range(0, len(dataset), _CHUNK)]
+    with pool(_Scorer(linker, datasets), workers) as run:
+
+        def score(many: Sequence[Settings]) -> Iterator[Counts]:
+            results = run((settings, *piece) for settings in many for piece in pieces)
+            for _ in many:
+                parts: list[list[Floats]] = [[] for _ in datasets]
+                for number, _ in pieces:
+                    parts[number].append(next(results))
+                yield [np.concatenate(part) for part in parts]
+
+        yield score
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of a setting, or with ``layers.x`` the weight of a name layer."""
+    name, _, layer = name.partition(".")
+    found = getattr(settings, name)
+    return found[layer] if layer else found
+
+
+def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """Settings with some values changed, named as by :func:`value_of`."""
+    for key, value in values.items():
+        name, _, layer = key.partition(".")
+        settings = settings.change(**{name: {layer: value} if layer else value})
+    return settings
+
+
+def written(value: object) -> str:
+    """The value of a setting as ``--set`` takes it."""
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def micro_f1(counts: Floats, weights: Floats) -> Floats:
+    """Micro F1 when each document is counted as often as ``weights`` (samples, documents) say."""
+    scores: Floats = micro_scores((weights @ counts)[:, None, :])[:, 2]
+    return scores
+
+
+def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000, seed: int = 0) -> Floats:
+    """The gain of new over old, averaged over datasets, when documents are drawn again with replacement.
+
+    Datasets of equal length are drawn alike: two readings of the same pages are no independent evidence.
+    """
+    total = np.zeros(samples)
+    for one, other in zip(new, old, strict=True):
+        generator = np.random.default_rng(seed)
+        weights = generator.multinomial(len(one), np.full(len(one), 1 / len(one)), samples)
+        total += measure(one, weights.astype(np.float64)) - measure(other, weights.astype(np.float64))
+    gains: Floats = total / len(new)
+    return gains

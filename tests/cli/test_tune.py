@@ -1,0 +1,167 @@
+"""``pboh tune`` and ``pboh ablate`` as typed; data that chose a setting may not judge it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import pboh.cli
+import pboh.linker
+from pboh.linker import load
+
+WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def run(*arguments: object) -> int:
+    """The command as typed; returns its exit code."""
+    before = sys.argv
+    sys.argv = ["pboh", *map(str, arguments)]
+    try:
+        pboh.cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    finally:
+        sys.argv = before
+    return 0
+
+
+@pytest.fixture
+def model(world_model: Path, tmp_path: Path) -> Path:
+    """A model of one's own, to write to."""
+    folder = tmp_path / "model"
+    shutil.copytree(world_model, folder)
+    return folder
+
+
+GRID = (
+    *("--set", "tau=0", "--set", "zeta=0", "--only", "zeta=0,0.2", "--only", "fuzzy=false,true"),
+    *("--rounds", 1, "--workers", 1),
+)
+
+
+def test_tune_writes_the_winner_only_when_asked(model: Path, tmp_path: Path, capsys) -> None:
+    before = (model / "model.json").read_bytes()
+    trials, page = tmp_path / "trials.json", tmp_path / "tuning.html"
+    validation = ("--validation", f"{WORLD}#0:8")
+    arguments = ("tune", model, *validation, *GRID, "--confidence", 0.5, "--json", trials, "--report", page)
+    assert run(*arguments, "--test", f"{WORLD}#8:12") == 0
+    assert (model / "model.json").read_bytes() == before
+    out = capsys.readouterr().out
+    assert re.search(r"zeta +0 +0\.\d+", out)
+    assert "Data that was not tuned on" in out and "world#8:12" in out
+    found = json.loads(trials.read_text())
+    assert found["changed"]["zeta"] > 0 and found["validation"] == ["world#0:8"]
+    assert found["best"]["micro_f1"] > found["before"]["micro_f1"]
+    assert {trial["parameter"] for trial in found["trials"]} == {"zeta", "fuzzy"}
+    assert {"value", "micro_f1", "macro_f1", "gain", "low", "high", "better"} <= set(found["trials"][0])
+
+    assert run(*arguments, "--write") == 0
+    info = json.loads((model / "model.json").read_text())
+    assert info["settings"]["zeta"] == found["changed"]["zeta"]
+    assert info["tuned_on"]["datasets"] == ["world#0:8"] and len(info["tuned_on"]["documents"]) == 8
+    pboh.linker._opened.cache_clear()  # as a new process would
+    assert load(model).settings.zeta == found["changed"]["zeta"]
+
+
+def test_the_report_stands_alone(model: Path, tmp_path: Path) -> None:
+    page = tmp_path / "tuning.html"
+    assert run("tune", model, "-v", WORLD, *GRID, "--confidence", 0.5, "--report", page) == 0
+    html = page.read_text()
+    assert html.count('<svg class="plot"') == 2 and "micro F1" in html
+    assert not re.search(r'(?:src|href)="(?!#)', html)  # nothing is fetched
+    assert html.count('class="mark"') == 2  # the chosen value of each
+
+
+def test_evaluate_refuses_what_the_model_was_tuned_on(model: Path, tmp_path: Path, capsys) -> None:
+    assert run("tune", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
+    pboh.linker._opened.cache_clear()  # as a new process would
+    rows = tmp_path / "rows.json"
+    assert run("evaluate", "-m", model, WORLD, "--json", rows) == 1
+    message = " ".join(capsys.readouterr().err.split())
+    assert "4 of 12 documents chose the settings of this model" in message and "--allow-tuned" in message
+    assert not rows.exists()
+    assert run("evaluate", "-m", model, f"later:{WORLD}") == 1, "the same pages in other clothes"
+    assert run("evaluate", "-m", model, f"{WORLD}#4:12") == 0
+    assert run("evaluate", "-m", model, WORLD, "--allow-tuned") == 0
+    assert run("evaluate", "-m", model, WORLD, "--paper") == 0, "the paper's settings were not chosen on it"
+
+
+def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, capsys) -> None:
+    assert run("tune", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
+    pboh.linker._opened.cache_clear()  # as a new process would
+    assert run("evaluate", "-m", world_model, WORLD, "--compare", model) == 1
+    assert "chose the settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-v", "nowhere.jsonl"], "there is no such dataset"),
+        (["-v", WORLD, "--only", "tua"], "'tua' has no grid"),
+        (["-v", WORLD, "--only", "tau=much"], "'much' is no value for tau"),
+        (
+            ["-v", f"{WORLD}#0:5", "--test", f"{WORLD}#3:9"],
+            "2 of 6 documents are also in the validation data",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(world_model: Path, arguments: list, message: str, capsys) -> None:
+    assert run("tune", world_model, *arguments) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_interruption_shows_the_best_and_stores_nothing(model: Path, monkeypatch, capsys) -> None:
+    from pboh.learning import grid
+
+    before = (model / "model.json").read_bytes()
+    improve, calls = grid._improve, []
+
+    def impatient(*arguments: object) -> object:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return improve(*arguments)
+
+    monkeypatch.setattr(grid, "_improve", impatient)
+    assert run("tune", model, "-v", WORLD, *GRID, "--write") == 130
+    printed = capsys.readouterr()
+    assert "zeta" in printed.out and "interrupted" in printed.err
+    assert (model / "model.json").read_bytes() == before
+
+
+def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
+    table, gains = tmp_path / "table.md", tmp_path / "gains.json"
+    wanted = ("--only", "coreference", "--only", "own page", "--workers", 1)
+    assert run("ablate", "-m", world_model, WORLD, *wanted, "--out", table, "--json", gains) == 0
+    out = capsys.readouterr().out
+    assert "Alone, on the paper's model" in out and "On top of all the others" in out
+    text = table.read_text()
+    assert text.count("| coreference | coreference=10 | yes |") == 2
+    assert text.count("| words of the own page | own_words=0.2 | no |") == 2
+    rows = {row["name"]: row for row in json.loads(gains.read_text())}
+    assert set(rows) == {"coreference", "words of the own page", "everything"}
+    assert set(rows["coreference"]["alone"]) == {"world", "mean"}
+
+
+def test_ablate_of_nothing(world_model: Path, capsys) -> None:
+    assert run("ablate", "-m", world_model, WORLD, "--only", "magic") == 1
+    assert "no extension is called magic" in " ".join(capsys.readouterr().err.split())
+
+
+def test_every_option_is_documented() -> None:
+    import inspect
+
+    from pboh.cli.ablate import ablate_command
+    from pboh.cli.tune import tune_command
+
+    pages = {tune_command: "how-to/tune.md", ablate_command: "explanation/extensions.md"}
+    for command, page in pages.items():
+        text = (DOCS / page).read_text(encoding="utf-8")
+        names = set(inspect.signature(command).parameters) - {"datasets", "model", "change"}
+        assert [name for name in {*names, "set"} if f"--{name}" not in text] == []

@@ -1,0 +1,111 @@
+"""Ablations on the small world: each extension is switched both ways and measured against its twin."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from pboh.evaluation.ablation import EXTENSIONS, Extension, ablate, ablation_tables, markdown, plain
+from pboh.evaluation.datasets import Dataset, read_dataset
+from pboh.evaluation.metrics import judge, micro_scores
+from pboh.evaluation.runner import answer_document
+from pboh.evaluation.tables import Table
+from pboh.evaluation.trials import value_of, with_values
+from pboh.inference.settings import DEFAULT, PAPER, Settings
+from pboh.linker import Linker, load
+from pboh.model.names import LAYERS
+
+WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
+OFF = {"zeta": 0.0, "tau": 0.0}
+
+
+@pytest.fixture(scope="module")
+def gold() -> Dataset:
+    return read_dataset(WORLD)
+
+
+@pytest.fixture(scope="module")
+def real(world_model: Path) -> Linker:
+    return load(world_model)
+
+
+def micro(linker: Linker, settings: Settings, dataset: Dataset) -> list[float]:
+    """Precision, recall and F1 by the evaluation's own way."""
+    chosen = Linker(linker.model, settings)
+    answers = [answer_document(chosen, d) for d in dataset]
+    return micro_scores(judge(dataset, answers, linker.resolve).counts).tolist()
+
+
+def test_gains_are_differences_of_evaluations(real: Linker, gold: Dataset) -> None:
+    half = replace(gold, name="half", documents=gold.documents[:6])
+    extension = Extension("coreference", {"coreference": 10.0})
+    row, everything = ablate(real, [gold, half], [extension])
+    assert row.default and row.settings == {"coreference": DEFAULT.coreference}
+    for at, dataset in enumerate((gold, half)):
+        pairs = [
+            (row.alone, PAPER.change(coreference=DEFAULT.coreference), PAPER),
+            (row.on_top, DEFAULT, DEFAULT.change(coreference=0.0)),
+            (everything.alone, DEFAULT, PAPER),
+        ]
+        for gains, one, other in pairs:
+            new, old = (micro(real, settings, dataset) for settings in (one, other))
+            assert gains[at].recall == pytest.approx(new[1] - old[1])
+            assert gains[at].f1 == pytest.approx(new[2] - old[2])
+            assert gains[at].low <= gains[at].f1 + 1e-9 and gains[at].f1 <= gains[at].high + 1e-9
+    assert row.alone[-1].f1 == pytest.approx((row.alone[0].f1 + row.alone[1].f1) / 2)
+
+
+def test_an_extension_that_is_no_default_is_added(real: Linker, gold: Dataset) -> None:
+    row, _ = ablate(real, [gold], [Extension("off", OFF, off={"zeta": 0.1, "tau": 0.5})])
+    assert not row.default
+    on = DEFAULT.change(zeta=0.1, tau=0.5)
+    loss = micro(real, DEFAULT.change(**OFF), gold)[2] - micro(real, on, gold)[2]
+    assert row.on_top[0].f1 == pytest.approx(loss) and loss < 0
+
+
+def test_all_that_differs_from_the_paper_is_ablated() -> None:
+    ablated = {name for extension in EXTENSIONS for name in extension.settings}
+    names = [item.name for item in fields(Settings) if item.name != "layers"]
+    names += [f"layers.{layer}" for layer in LAYERS]
+    missing = [n for n in names if value_of(DEFAULT, n) != value_of(PAPER, n) and n not in ablated]
+    assert missing == []
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda extension: extension.name)
+def test_every_extension_changes_something(extension: Extension) -> None:
+    for base in (PAPER, DEFAULT):
+        with_it = with_values(base, extension.with_it(DEFAULT))
+        assert with_it != with_values(base, extension.without_it())
+    if extension.off is None:
+        assert with_values(PAPER, extension.without_it()) == PAPER
+    if extension.is_default(DEFAULT):
+        assert with_values(DEFAULT, extension.with_it(DEFAULT)) == DEFAULT
+
+
+def test_a_derived_name_alone_is_weighed_by_popularity(real: Linker, gold: Dataset) -> None:
+    titles = next(extension for extension in EXTENSIONS if extension.name == "titles")
+    row, _ = ablate(real, [gold], [titles])
+    alone = PAPER.change(popularity=DEFAULT.popularity, layers={"title": DEFAULT.layers["title"]})
+    assert row.alone[0].f1 == pytest.approx(micro(real, alone, gold)[2] - micro(real, PAPER, gold)[2])
+
+
+def test_tables_stress_what_is_sure(real: Linker, gold: Dataset) -> None:
+    rows = ablate(real, [gold], [Extension("context", {"zeta": 0.1}, off={"zeta": 0.0})])
+    alone, on_top = ablation_tables(rows, [gold])
+    assert alone.header == ["Extension", "Settings", "default", "world", "mean ΔR", "mean ΔF1"]
+    assert alone.rows[0][:2] == ["context", "zeta=0.1"] and on_top.rows[-1][0] == "everything"
+    for number, row in enumerate(rows):
+        assert ((number, 3) in alone.strong) == row.alone[0].sure
+        assert ((number, 5) in alone.strong) == row.alone[-1].sure
+    assert plain(rows, [gold])[0]["on_top"]["world"]["f1"] == rows[0].on_top[0].f1
+
+
+def test_markdown() -> None:
+    table = Table("Title", ["Extension", "a|b"], [["one", "+1.00"], ["two", "-1.00"]], "note")
+    table.strong.add((0, 1))
+    assert markdown(table) == (
+        "### Title\n\n| Extension | a&#124;b |\n| --- | ---: |\n"
+        "| one | **+1.00** |\n| two | -1.00 |\n\nnote\n"
+    )

@@ -1,0 +1,167 @@
+"""Grid search on the small world: it finds what helps, keeps its place on a plateau, and can be stopped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pboh.errors import InputError
+from pboh.evaluation.datasets import Dataset, read_dataset
+from pboh.evaluation.metrics import judge, macro_scores, micro_scores
+from pboh.evaluation.runner import answer_document
+from pboh.evaluation.trials import gain_draws, micro_f1, scoring, value_of, with_values
+from pboh.inference.settings import DEFAULT, PAPER
+from pboh.learning.grid import SPACE, Trial, Tuning, differences, fine_values, parse_space, tune
+from pboh.linker import Linker
+
+WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
+
+
+@pytest.fixture(scope="module")
+def gold() -> Dataset:
+    return read_dataset(WORLD)
+
+
+def scores(linker: Linker, dataset: Dataset) -> tuple[float, float]:
+    """Micro and macro F1 by the evaluation's own way."""
+    counts = judge(dataset, [answer_document(linker, d) for d in dataset], linker.resolve).counts
+    return float(micro_scores(counts)[2]), float(macro_scores(counts)[2])
+
+
+def test_the_winner_scores_what_the_tuning_says(linker: Linker, gold: Dataset) -> None:
+    poor = linker.with_settings(zeta=0.0, tau=0.0)
+    tuning = tune(poor, [gold], space={"zeta": (0.0, 0.1), "tau": (0.0, 0.5)}, rounds=1, confidence=0.6)
+    assert (tuning.start.micro_f1, tuning.start.macro_f1) == pytest.approx(scores(poor, gold))
+    found = Linker(linker.model, tuning.settings)
+    assert (tuning.best.micro_f1, tuning.best.macro_f1) == pytest.approx(scores(found, gold))
+    assert tuning.best.objective > tuning.start.objective
+    assert tuning.settings.zeta > 0
+    taken = [trial for trial in tuning.trials if trial.taken and trial.gain]
+    assert sum(t.gain for t in taken) == pytest.approx(tuning.best.objective - tuning.start.objective)
+
+
+@pytest.mark.parametrize("name", ["delta", "xi", "zeta", "tau"])
+def test_the_four_parameters_act_without_a_rebuild(name: str, linker: Linker, gold: Dataset) -> None:
+    files = {path: path.stat().st_mtime_ns for path in linker.model.folder.iterdir()}
+    text = gold.documents[0].text
+    spans = [(m.start, m.end) for m in gold.documents[0].linked]
+
+    def probabilities(value: float) -> list[float]:
+        found = linker.with_settings(**{name: value}).disambiguate(text, spans)
+        return [candidate.probability for mention in found for candidate in mention.candidates]
+
+    assert probabilities(0.1) != pytest.approx(probabilities(0.9), abs=1e-9)
+    tuning = tune(linker, [gold], space={name: (0.1, 0.9)}, rounds=1, confidence=0.0)
+    assert {trial.value for trial in tuning.trials} >= {0.1, 0.9}
+    assert {path: path.stat().st_mtime_ns for path in linker.model.folder.iterdir()} == files
+
+
+def test_a_plateau_keeps_its_value(linker: Linker, gold: Dataset) -> None:
+    tuning = tune(linker, [gold], space={"rounds": (20, 30), "fuzzy_distance": (0.5, 0.49)}, rounds=2)
+    assert tuning.settings == linker.settings
+    assert tuning.best == tuning.start
+    assert differences(tuning.settings, tuning.before) == {}
+
+
+def test_a_gain_that_is_not_sure_is_not_taken(linker: Linker, gold: Dataset) -> None:
+    one = replace(gold, documents=gold.documents[1:2])  # of one document, every resample is the same
+    poor = linker.with_settings(zeta=0.0, tau=0.0, coreference=0.0)
+    space = {"zeta": (0.0, 0.1, 0.2), "tau": (0.0, 0.5), "coreference": (0.0, 10.0)}
+    sure = tune(poor, [one], space=space, rounds=1)
+    assert sure.best.objective > sure.start.objective
+    never = tune(poor, [one], space=space, rounds=1, confidence=1.01)
+    assert never.settings == poor.settings
+
+
+def test_two_processes_find_the_same(linker: Linker, gold: Dataset) -> None:
+    many = [DEFAULT, PAPER]
+    with scoring(linker, [gold, gold], 1) as score:
+        alone = list(score(many))
+    with scoring(linker, [gold, gold], 2) as score:
+        together = list(score(many))
+    for one, other in zip(alone, together, strict=True):
+        assert len(one) == 2
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_stopping_returns_the_best_so_far(linker: Linker, gold: Dataset) -> None:
+    def impatient(done: float, total: float | None = None, detail: str = "") -> None:
+        assert "micro F1" in detail
+        if done == 1:
+            raise KeyboardInterrupt
+
+    poor = linker.with_settings(zeta=0.0)
+    space = {"zeta": (0.0, 0.1), "tau": (0.5, 1.0)}
+    tuning = tune(poor, [gold], space=space, confidence=0.5, report=impatient)
+    assert tuning.interrupted
+    assert {trial.parameter for trial in tuning.trials} == {"zeta"}
+    assert tuning.best.objective >= tuning.start.objective
+
+
+def test_nothing_to_tune_on(linker: Linker) -> None:
+    with pytest.raises(InputError, match="nothing to tune on"):
+        tune(linker, [])
+
+
+def test_fine_values_lie_half_way() -> None:
+    assert fine_values((0.25, 0.5, 1.0), 0.5) == [0.375, 0.75]
+    assert fine_values((0.25, 0.5, 1.0), 0.25) == [0.375]
+    assert fine_values((0.25, 0.5), 0.3) == [0.275, 0.4]
+    assert fine_values((4.0, float("inf")), 4.0) == []
+
+
+def test_fine_gains_continue_the_coarse_curve() -> None:
+    def trial(value: float, number: int, gain: float) -> Trial:
+        return Trial("tau", value, number, 0.5, 0.5, gain, gain - 0.1, gain + 0.1)
+
+    trials = [trial(0.5, 1, 0.0), trial(1.0, 1, 0.2), trial(1.0, 2, 0.0), trial(0.75, 2, 0.05)]
+    tuning = Tuning(PAPER, PAPER, trials[0], trials[1], 1, trials)
+    (curve,) = tuning.curves().values()
+    assert [point.value for point in curve] == [0.5, 0.75, 1.0]
+    assert [point.gain for point in curve] == pytest.approx([0.0, 0.25, 0.2])
+    assert (curve[1].low, curve[1].high) == pytest.approx((0.15, 0.35))
+
+
+def test_the_grid_has_every_parameter_that_matters() -> None:
+    wanted = "zeta tau delta xi self_pair damping backoff coreference candidates top"
+    assert set(wanted.split()) <= set(SPACE)
+    for name, values in SPACE.items():
+        for value in values:
+            assert value_of(with_values(DEFAULT, {name: value}), name) == value
+        assert type(values[0]) is type(value_of(DEFAULT, name)), name
+    paper = {"tau": 0.5, "delta": 0.5, "xi": 0.5}
+    for name, value in paper.items():  # the paper's grid ended at its winners
+        assert min(SPACE[name]) < value < max(SPACE[name])
+
+
+def test_a_grid_on_the_command_line() -> None:
+    assert parse_space([]) == SPACE
+    assert parse_space(["tau"]) == {"tau": SPACE["tau"]}
+    found = parse_space(["tau=0.5,0.7", "window=10,20", "fuzzy=false,true", "layers.last=0,0.1"])
+    assert found == {
+        "tau": (0.5, 0.7), "window": (10, 20), "fuzzy": (False, True), "layers.last": (0.0, 0.1),
+    }  # fmt: skip
+    for wrong in ("tua", "tua=1", "tau=much", "layers.nosuch=1"):
+        with pytest.raises(InputError):
+            parse_space([wrong])
+
+
+def test_settings_survive_as_json(tmp_path: Path) -> None:
+    odd = PAPER.change(tau=0.7, layers={"last": 0.5})
+    stored = json.loads(json.dumps(differences(odd)))
+    back = DEFAULT.change(**stored)
+    assert back.clip > 1e300  # JSON has no infinity
+    assert back.change(clip=odd.clip) == odd
+
+
+def test_gains_are_drawn_in_pairs() -> None:
+    old = [np.array([[1.0, 2.0, 2.0], [2.0, 2.0, 4.0], [0.0, 1.0, 1.0]])]
+    assert not gain_draws(old, old, micro_f1).any()
+    new = [old[0] + [[1.0, 0.0, 0.0]] * 3]
+    draws = gain_draws(new, old, micro_f1)
+    assert (draws > 0).all() and draws.std() > 0
+    assert np.allclose(gain_draws(new * 2, old * 2, micro_f1), draws)  # the same pages twice prove no more
