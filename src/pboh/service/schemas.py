@@ -20,7 +20,7 @@ def _whole(text: str) -> str:
 Line = Annotated[str, AfterValidator(_whole)]
 Text = Annotated[Line, Field(description="The document. Offsets count its code points.")]
 Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_EXAMPLE = "Dylan wrote Hurricane about Carter."
+_EXAMPLE = "Jordan and Pippen won with the Bulls."
 
 
 class Given(BaseModel):
@@ -55,7 +55,7 @@ class DisambiguateRequest(Given):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"text": _EXAMPLE, "mentions": [{"start": 0, "end": 5}, {"start": 12, "end": 21}]},
+                {"text": _EXAMPLE, "mentions": [{"start": 0, "end": 6}, {"start": 31, "end": 36}]},
             ]
         }
     )

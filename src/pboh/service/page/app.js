@@ -5,7 +5,8 @@ import { Graph } from "./graph.js";
 import { showInspector } from "./inspector.js";
 import { moved, nextWord, selectedSpan, showText, trimmed } from "./text.js";
 
-const EXAMPLE = "Dylan wrote Hurricane about Carter, a boxer from Paterson. It opens Desire, recorded after a tour with Joan Baez.";
+const EXAMPLE = "Jordan and Pippen won six titles with the Bulls in Chicago. In Munich, Müller scored for Bayern against "
+  + "Dortmund. Mercury, Venus and Mars are planets; the Romans had gods of these names.";
 const state = { chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, info: null };
 const past = [];
 const graph = new Graph(choose);
