@@ -68,6 +68,7 @@ class Mention:
     score: float = 0.0
     candidates: tuple[Candidate, ...] = ()
     clamped: bool = False
+    detection: float = 1.0  # how surely this is a mention linked to its entity; 1 for a given span
     _explain: Callable[[Entity | None], Explanation | None] | None = field(
         default=None, repr=False, compare=False
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pboh.errors import InputError
 from pboh.inference.belief_propagation import Beliefs, propagate
 from pboh.inference.candidates import Candidates
 from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
+from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import look_up
@@ -25,6 +26,9 @@ from pboh.model.names import Layer, fold
 from pboh.model.store import Model, open_model
 from pboh.parallel import ordered_map
 from pboh.warmup import say_if_compiling
+
+if TYPE_CHECKING:
+    from pboh.detection.detector import Detector
 
 Array = Any
 KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
@@ -42,8 +46,13 @@ def load(path: str | Path, *, paper: bool = False, **settings: Any) -> Linker:
     :class:`pboh.inference.settings.Settings` for all of them.
     """
     model = _opened(Path(path).resolve())
-    base = PAPER if paper else DEFAULT.change(**model.info.get("settings", {}))
+    base = PAPER if paper else stored_settings(model)
     return Linker(model, base.change(**settings))
+
+
+def stored_settings(model: Model) -> Settings:
+    """The settings a model was tuned to."""
+    return DEFAULT.change(**model.info.get("settings", {}))
 
 
 class Solution:
@@ -77,6 +86,9 @@ class Linker:
         self._candidates = Candidates(model, settings)
         self._local = threading.local()
         self._known: dict[int, Entity] = {}
+        # a calibration belongs to the settings it was fitted with
+        own = stored_settings(model).change(threshold=settings.threshold)
+        self._reliability = Reliability.of(model.info.get("calibration")) if settings == own else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.model.folder, self.settings)
@@ -140,6 +152,32 @@ class Linker:
             solution = self.solve(text, checked)
         return self._document(text, checked, solution, id)
 
+    def link(
+        self,
+        text: str,
+        *,
+        threshold: float | None = None,
+        spans: Iterable[Sequence[Any]] = (),
+        id: str | None = None,
+    ) -> Document:
+        """Find the mentions of a text and resolve them.
+
+        ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
+        them *instead*, call :meth:`disambiguate`. ``threshold`` is the least confidence that a name is worth
+        a link and that the link is right (:attr:`Mention.detection`); 0 keeps every name that has an answer.
+        """
+        from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
+
+        with nullcontext() if hasattr(self._local, "potentials") else say_if_compiling():
+            return link(self, text, threshold=threshold, spans=list(spans), id=id)
+
+    @cached_property
+    def detector(self) -> Detector:
+        """Finds the names of the model in texts."""
+        from pboh.detection.detector import Detector  # noqa: PLC0415
+
+        return Detector(self.model)
+
     def solve(self, text: str, spans: list[Span], record: bool = False) -> Solution:
         """What :meth:`disambiguate` computes, as arrays; ``record`` keeps the beliefs of every round."""
         s, potentials = self.settings, self._potentials
@@ -176,7 +214,9 @@ class Linker:
     def _document(self, text: str, spans: list[Span], solution: Solution, id: str | None) -> Document:
         """Arrays as objects (converted whole: element by element this would take half of the time)."""
         unary = solution.unary
-        columns = (unary.entity, unary.prior, unary.local, solution.scores, solution.marginals.probability())
+        marginals = solution.marginals.probability()
+        columns = (unary.entity, unary.prior, unary.local, solution.scores, marginals)
+        sure = self._sure(solution, marginals)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         mentions = []
         for i, (span, size, best, row) in enumerate(
@@ -188,7 +228,9 @@ class Linker:
             if best >= 0:
                 answer = candidates[best]
                 mention.clamped = span.entity is not None
-                mention.probability, mention.score = answer.probability, answer.score
+                mention.probability, mention.score = sure[i], answer.score
+                if mention.clamped:
+                    mention.probability = 1.0
                 if mention.clamped or mention.probability >= self.settings.threshold:
                     mention.entity = answer.entity
             candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))
@@ -197,6 +239,15 @@ class Linker:
             mentions.append(mention)
         beliefs = solution.beliefs
         return Document(text, mentions, id, beliefs.rounds, beliefs.converged, solution.timings)
+
+    def _sure(self, solution: Solution, marginals: Array) -> list[float]:
+        """Probability of every answer: calibrated, if the model is, else its marginal."""
+        if self._reliability is not None:
+            features = answer_features(solution, self.model["entity_occurrences"])
+            sure = self._reliability.probability(features)
+        else:
+            sure = np.take_along_axis(marginals, np.maximum(solution.answer, 0)[:, None], 1)[:, 0]
+        return [float(value) for value in sure]
 
     def _explain(self, text: str, spans: list[Span], i: int, entity: Entity | None) -> Explanation | None:
         from pboh.inference.explain import explain  # noqa: PLC0415  (only the curious pay for it)

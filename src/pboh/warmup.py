@@ -58,5 +58,5 @@ def warm_up() -> float:
     from pboh.linker import Linker  # noqa: PLC0415
     from pboh.model.store import empty_model  # noqa: PLC0415
 
-    Linker(empty_model(), DEFAULT).disambiguate("Ada met Bob.", [(0, 3), (8, 11)])
+    Linker(empty_model(), DEFAULT).link("Ada met Bob.", spans=[(0, 3), (8, 11)])
     return perf_counter() - began

@@ -1,0 +1,119 @@
+"""Where names stand in a text and how likely each is a link; overlaps are resolved by dynamic programming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pboh.inference.spans import Span
+from pboh.model.hashing import Array
+from pboh.model.links import UNKNOWN, decode, encode
+from pboh.model.matching import AS_WRITTEN, Lexicon, matches
+from pboh.model.names import Layer
+from pboh.model.store import Model
+
+LEAST_LINK = 0.02
+"""Names that are links more rarely than this are not looked at: words such as "the" and "was"."""
+ASSUMED = 0.5  # link probability of all names in a model that was built without names in text
+ASSUMED_SMALL = 0.02  # the same for a name that begins with a small letter
+WEIGHT_OF_LENGTH = 1.0
+
+
+class Spots(NamedTuple):
+    """Spans of a text (code points, ascending) that may be mentions, and their link probability."""
+
+    start: Array
+    end: Array
+    link: Array
+
+    def __len__(self) -> int:
+        return int(self.start.size)
+
+
+@njit(cache=True, nogil=True)
+def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
+    """Choose spans that do not overlap and weigh most together; spans come in order of their end.
+
+    best(k) = max(best(k−1), weight(k) + best(spans that end before k starts)): weighted interval scheduling.
+    """
+    n = start.size
+    best = np.zeros(n + 1)
+    before = np.empty(n, np.int64)
+    for k in range(n):
+        before[k] = np.searchsorted(end[:k], start[k], side="right")
+        best[k + 1] = max(best[k], weight[k] + best[before[k]])
+    taken = np.zeros(n, np.bool_)
+    k = n
+    while k > 0:
+        if best[k] > best[k - 1]:
+            taken[k - 1] = True
+            k = before[k - 1]
+        else:
+            k -= 1
+    return taken
+
+
+class Detector:
+    """Finds mentions with the names of a model. Cheap to make: everything is in the model's arrays."""
+
+    def __init__(self, model: Model) -> None:
+        names, buckets = model["name_hash"], model["name_buckets"]
+        # without a filter every name is followed to its longest extent: the same answer, only slower
+        filter_bits = model.arrays.get("name_filter", np.full(2, 255, np.uint8))
+        self._lexicon = Lexicon(names, buckets, filter_bits)
+        self.counted = "name_link_written" in model
+        if self.counted:
+            self._written, self._folded = model["name_link_written"], model["name_link_folded"]
+        else:
+            self._written, self._folded = _assumed(model)
+
+    def all(self, text: str, least: float = LEAST_LINK) -> tuple[Spots, Array]:
+        """Every occurrence of a name that is a link often enough, overlapping ones too; and their tokens."""
+        code = max(int(encode(np.asarray(least))), 1)
+        rows, value = matches(text, self._lexicon, self._written, self._folded, code)
+        order = np.lexsort((rows[:, 4], rows[:, 1], rows[:, 0]))
+        rows, link = rows[order], decode(value[order])
+        first = np.ones(len(rows), bool)  # as written comes before folded, and tells more
+        first[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
+        rows, link = rows[first], link[first]
+        if not self.counted:
+            small = np.asarray([text[at].islower() for at in rows[:, 0].tolist()], bool)
+            link = np.where(small & (rows[:, 4] == AS_WRITTEN), ASSUMED_SMALL, link).astype(np.float32)
+            keep = link >= least
+            rows, link = rows[keep], link[keep]
+        return Spots(rows[:, 0], rows[:, 1], link), rows[:, 3]
+
+    def detect(self, text: str, least: float = LEAST_LINK, given: Sequence[Span] = ()) -> Spots:
+        """Names that do not overlap each other, nor a ``given`` span, chosen by link probability × tokens."""
+        spots, tokens = self.all(text, least)
+        if given:
+            free = ~_overlaps(spots, sorted(given))
+            spots, tokens = Spots(*(column[free] for column in spots)), tokens[free]
+        order = np.lexsort((spots.start, spots.end))
+        start, end, link = (column[order] for column in spots)
+        weight = link.astype(np.float64) * tokens[order] ** WEIGHT_OF_LENGTH
+        taken = best_cover(start, end, weight)
+        return Spots(start[taken], end[taken], link[taken])
+
+
+def _overlaps(spots: Spots, given: Sequence[Span]) -> Array:
+    """Which spots share a character with a given span (in order, not overlapping each other)."""
+    starts, ends = (np.asarray(column) for column in zip(*((s.start, s.end) for s in given), strict=True))
+    after = np.searchsorted(ends, spots.start, side="right")
+    return (after < starts.size) & (starts[np.minimum(after, starts.size - 1)] < spots.end)
+
+
+def _assumed(model: Model) -> tuple[Array, Array]:
+    """What a model built without link probabilities has: all names alike, made-up names not at all."""
+    offsets, layers = model["name_offsets"], model["name_layer"]
+    code = encode(np.asarray(ASSUMED))
+    if not layers.size:
+        return np.empty(0, np.uint8), np.empty(0, np.uint8)
+    starts = offsets[:-1].astype(np.int64)
+    written = np.minimum.reduceat(layers, starts) == Layer.CASED
+    real = (layers >= Layer.FOLDED) & (layers <= Layer.DISAMBIGUATION)
+    folded = np.logical_or.reduceat(real, starts)
+    return tuple(np.where(known, code, UNKNOWN).astype(np.uint8) for known in (written, folded))  # type: ignore[return-value]

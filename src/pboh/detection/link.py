@@ -1,0 +1,105 @@
+"""From raw text to a linked document: detect, resolve together, then decide again which mentions to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pboh.detection.detector import LEAST_LINK
+from pboh.document import Document
+from pboh.inference.reliability import Reliability, answer_features, log_odds
+from pboh.inference.spans import Span, check_spans
+from pboh.model.hashing import Array
+
+if TYPE_CHECKING:
+    from pboh.linker import Linker, Solution
+
+MENTIONS_AT_A_TIME = 400
+"""Longer documents are resolved part by part, so that time grows with their length, not its square."""
+MARGIN = 4000  # code points of context to each side of a part
+
+DEFAULT = Reliability(
+    {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
+)
+"""For models without a fitted decision."""
+
+
+def link(
+    linker: Linker,
+    text: str,
+    *,
+    threshold: float | None = None,
+    spans: Sequence[Sequence[Any]] = (),
+    least: float = LEAST_LINK,
+    id: str | None = None,
+) -> Document:
+    """See :meth:`pboh.linker.Linker.link`."""
+    began = perf_counter()
+    given = check_spans(text, spans)
+    spots = linker.detector.detect(text, least, given)
+    places = [Span(start, end) for start, end in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
+    both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
+    timings = {"detection": perf_counter() - began}
+    document = Document(text, [], id, timings=timings)
+    decision = Reliability.of(linker.model.info.get("detection")) or DEFAULT
+    limit = decision.threshold if threshold is None else threshold
+    sure = {(span.start, span.end) for span in given}
+    for first, part in _parts(text, both):
+        inside = [Span(s.start - first, s.end - first, s.entity) for s, _ in part]
+        cut = text[first : inside[-1].end + first + MARGIN] if inside else ""
+        solution = linker.solve(cut, inside)
+        solved = linker._document(cut, inside, solution, id)
+        confidence = decision.probability(
+            detection_features(
+                solution, linker.model["entity_occurrences"], cut, inside, [p for _, p in part]
+            )
+        )
+        for mention, certain in zip(solved.mentions, confidence.tolist(), strict=True):
+            mention.start, mention.end = mention.start + first, mention.end + first
+            if (mention.start, mention.end) in sure:
+                document.mentions.append(mention)
+            elif mention.entity is not None and certain >= limit:
+                mention.detection = certain
+                document.mentions.append(mention)
+        document.rounds = max(document.rounds, solved.rounds)
+        document.converged &= solved.converged
+        for stage, seconds in solved.timings.items():
+            timings[stage] = timings.get(stage, 0.0) + seconds
+    return document
+
+
+def _parts(text: str, mentions: list[tuple[Span, float]]) -> Iterator[tuple[int, list[tuple[Span, float]]]]:
+    """Parts of a long document: where the text of each begins, and its mentions."""
+    for k in range(0, len(mentions), MENTIONS_AT_A_TIME):
+        part = mentions[k : k + MENTIONS_AT_A_TIME]
+        yield max(0, part[0][0].start - MARGIN) if k else 0, part
+
+
+def detection_features(
+    solution: Solution,
+    occurrences: Array,
+    text: str,
+    spans: Sequence[Span],
+    link_probability: Sequence[float],
+) -> dict[str, Array]:
+    """What speaks for a mention and its answer: the evidence, and how names like it are used."""
+    features = answer_features(solution, occurrences)
+    features["link"] = log_odds(np.asarray(link_probability, np.float64))
+    begins = np.asarray([not text[span.start].islower() for span in spans], np.float64)
+    features["capital"] = begins
+    features["words"] = (
+        np.log([1 + text.count(" ", span.start, span.end) for span in spans]) if spans else begins
+    )
+    features["inside"] = (
+        np.asarray([_inside_sentence(text, span.start) for span in spans], np.float64) * begins
+    )
+    return features
+
+
+def _inside_sentence(text: str, start: int) -> bool:
+    """Whether a word follows another in its sentence, so that a capital letter means something."""
+    before = text[max(0, start - 3) : start].rstrip(" \"'(“‘")
+    return bool(before) and before[-1] not in ".!?:\n•*|"

@@ -1,0 +1,93 @@
+"""How far an answer can be trusted: a monotone function of its evidence, fitted on documents with gold.
+
+The posterior of belief propagation is right about the order of candidates and wrong about itself: it knows
+nothing of entities outside its list. So the evidence behind an answer is put on one axis, a weighted sum
+z = Σ w·feature, and z is turned into a probability by a rising line of a few knots (isotonic regression).
+Weights and knots are fitted by :mod:`pboh.learning.calibration` and stored in ``model.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pboh.model.hashing import Array
+
+if TYPE_CHECKING:
+    from pboh.linker import Solution
+
+SMALLEST = 1e-4  # probabilities are kept this far from 0 and 1 before their log-odds are taken
+
+
+def log_odds(probability: Array) -> Array:
+    """log p/(1−p), with p kept away from 0 and 1."""
+    p = np.clip(np.asarray(probability, np.float64), SMALLEST, 1 - SMALLEST)
+    return np.log(p) - np.log1p(-p)
+
+
+def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
+    """What speaks for every mention's answer, one number per mention (0 where there is no answer).
+
+    ``posterior`` is the log-odds of its marginal; ``prior`` log p(e|m); ``context`` Σ log p(w|e)/p(w);
+    ``coherence`` what pairs with the other answers add beyond unseen ones; ``popularity`` log links to e.
+    """
+    unary, n = solution.unary, len(solution.answer)
+    at, rows = np.maximum(solution.answer, 0), np.arange(n)
+    linked = int((solution.answer >= 0).sum())
+    if not n:
+        return {name: np.zeros(0) for name in ("posterior", "prior", "context", "coherence", "popularity")}
+    others = solution.pairs.unseen * (linked - 1)
+    columns = {
+        "posterior": log_odds(solution.marginals.probability()[rows, at]),
+        "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
+        "context": np.clip(unary.context[rows, at], -50, 100),
+        "coherence": np.clip(solution.scores[rows, at] - unary.local[rows, at] - others, 0, 20),
+        "popularity": np.log1p(occurrences[unary.entity[rows, at]].astype(np.float64)),
+    }
+    return {name: np.where(solution.answer >= 0, column, 0.0) for name, column in columns.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """A fitted function from features to a probability; without ``knots`` it is the logistic function."""
+
+    weights: Mapping[str, float]
+    knots: tuple[tuple[float, float], ...] = ()
+    threshold: float = 0.0  # answers below are withheld (the best F1 on the documents it was fitted on)
+    fitted: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any] | None) -> Reliability | None:
+        """What ``model.json`` holds, None for nothing."""
+        if not stored:
+            return None
+        knots = tuple((float(z), float(p)) for z, p in stored.get("knots", ()))
+        return cls(
+            dict(stored["weights"]), knots, float(stored.get("threshold", 0.0)), stored.get("fitted", {})
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is stored in ``model.json``."""
+        knots = [[round(z, 4), round(p, 4)] for z, p in self.knots]
+        weights = {name: round(weight, 5) for name, weight in self.weights.items()}
+        return {"weights": weights, "knots": knots, "threshold": self.threshold, "fitted": dict(self.fitted)}
+
+    def score(self, features: Mapping[str, Array]) -> Array:
+        """z = bias + Σ weight · feature."""
+        size = next(iter(features.values())).shape
+        total = np.full(size, self.weights.get("bias", 0.0), np.float64)
+        for name, weight in self.weights.items():
+            if name != "bias":
+                total += weight * features[name]
+        return total
+
+    def probability(self, features: Mapping[str, Array]) -> Array:
+        """The probability of being right, rising with z."""
+        z = self.score(features)
+        if not self.knots:
+            return np.asarray(1 / (1 + np.exp(-z)))
+        x, y = np.asarray(self.knots, np.float64).T
+        return np.asarray(np.interp(z, x, y))
