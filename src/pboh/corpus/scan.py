@@ -196,7 +196,7 @@ def _possible(title: str | None, site: Site) -> bool:
 
 
 def _feather(path: Path, columns: dict[str, pa.Array]) -> None:
-    feather.write_feather(pa.table(columns), str(path), compression="lz4")
+    feather.write_feather(pa.table(columns), str(path), compression="zstd", compression_level=1)
 
 
 def _pages(chunk: Chunk, own: bytes, following: Iterator[bytes], site: Site) -> Iterator[tuple[Page, str]]:
