@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
-from pboh.errors import InputError
+from pboh.errors import InputError, ModelError
 from pboh.inference.belief_propagation import Beliefs, propagate
 from pboh.inference.candidates import Candidates
 from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pboh.detection.detector import Detector
 
 Array = Any
+STARTER = Path(__file__).parent / "starter"
 KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
 
 
@@ -39,15 +40,24 @@ def _opened(path: Path) -> Model:
     return open_model(path)
 
 
-def load(path: str | Path, *, paper: bool = False, **settings: Any) -> Linker:
+def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any) -> Linker:
     """Open a model: ``load("model", tau=0.7)``. ``paper=True`` switches every extension off.
 
+    Without a path this is the starter model that comes with the package.
     Settings are the tuned ones stored with the model unless changed here; see
     :class:`pboh.inference.settings.Settings` for all of them.
     """
-    model = _opened(Path(path).resolve())
+    model = _opened(Path(path).resolve() if path is not None else starter_folder())
     base = PAPER if paper else stored_settings(model)
     return Linker(model, base.change(**settings))
+
+
+def starter_folder() -> Path:
+    """Folder of the model inside the package."""
+    if not (STARTER / "model.json").is_file():
+        todo = "Name a model: pboh.load(MODEL), or --model MODEL; train one with: pboh train DUMP --out MODEL"
+        raise ModelError("this installation comes without a starter model", where=STARTER, todo=todo)
+    return STARTER
 
 
 def stored_settings(model: Model) -> Settings:

@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
     "ablate": "ablate",
     "build": "model",
+    "calibrate": "calibrate",
     "count": "count",
     "disambiguate": "disambiguate",
     "download": "download",
@@ -23,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "fit": "learn",
     "info": "model",
     "learn": "learn",
+    "link": "link",
     "serve": "serve",
     "tune": "tune",
     "train": "train",

@@ -49,6 +49,13 @@ def evaluate_command(
     allow_tuned: Annotated[
         bool, typer.Option("--allow-tuned", help="Also data that the model was tuned on (flatters).")
     ] = False,
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Hide the mentions: find them too (A2KB).")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="With --end-to-end: least confidence [default: the model's]."),
+    ] = None,
 ) -> None:
     """Measure a model on gold datasets, with the policy printed beside the figures.
 
@@ -60,6 +67,8 @@ def evaluate_command(
       pboh evaluate --model model kore50.ttl RSS-500.ttl --systems all --report report.html
 
       pboh evaluate --model model aida:AIDA-YAGO2-dataset.tsv#testb wned:wned/MSNBC --compare paper
+
+      pboh evaluate --model model kore50.ttl --end-to-end
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.report import write_report
@@ -76,6 +85,9 @@ def evaluate_command(
     elif compare is not None:
         sides.append(_Side(Path(compare), Path(compare).resolve().name, paper, changes))
     linkers = [side.load([] if allow_tuned else read) for side in sides]
+    if end_to_end:
+        _end_to_end(dict(zip([side.name for side in sides], linkers, strict=True)), read, threshold, json)
+        return
     wanted = {"systems": chosen, "explain": explain if report else 0, "errors": report is not None}
     first = _run(sides[0], linkers[0], read, wanted)
     second = None
@@ -87,6 +99,28 @@ def evaluate_command(
     if report is not None:
         write_report(report, first, second)
         console.print(f"report: {report}")
+
+
+def _end_to_end(
+    linkers: dict[str, Linker], datasets: list[Dataset], threshold: float | None, json: Path | None
+) -> None:
+    """Link raw texts with each model and print what was found and what of it is right."""
+    from pboh.cli.printing import output, show
+    from pboh.evaluation.end_to_end import POLICY, end_to_end_tables, evaluate_end_to_end
+    from pboh.files import write_json
+    from pboh.progress import progress
+
+    rows, out = [], output()
+    for name, linker in linkers.items():
+        with progress(f"linking with {name}") as bar:
+            results = evaluate_end_to_end(linker, datasets, threshold=threshold, report=bar)
+        rows += [{**result.to_dict(), "model": name} for result in results]
+        for table in end_to_end_tables(results):
+            table.title += f", {name}"
+            show(out, table)
+    out.print("[bold]Policy[/]", *(f"- {line}" for line in POLICY), sep="\n")
+    if json is not None:
+        write_json(json, rows)
 
 
 class _Side(NamedTuple):

@@ -1,0 +1,55 @@
+"""``pboh calibrate``: fit how far answers and detected mentions can be trusted, on documents with gold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pboh.cli import app
+
+
+@app.command("calibrate")
+def calibrate_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    validation: Annotated[
+        list[str],
+        typer.Option("--validation", "-v", metavar="DATASET", help="Documents with gold; may be repeated."),
+    ],
+    write: Annotated[bool, typer.Option(help="Store the result in the model.")] = True,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write what was fitted as JSON.")
+    ] = None,
+) -> None:
+    """Turn scores into probabilities that mean what they say, and choose the thresholds.
+
+    Fitted are the probability that an answer is right (below its threshold a mention may be called unknown)
+    and that a name found in raw text is worth a link. Use documents the model was not trained on; figures are
+    those of documents left out. Calibrate after tuning: it belongs to the settings stored in the model.
+
+    Example: pboh calibrate model --validation validation.jsonl.gz#0:150
+    """
+    from pboh.evaluation.datasets import read_dataset
+    from pboh.files import write_json
+    from pboh.learning.calibration import calibrate, store
+    from pboh.linker import load
+    from pboh.progress import progress, summarise
+
+    datasets = [read_dataset(spec) for spec in validation]
+    with progress("calibrating") as bar:
+        fitted = calibrate(load(model), datasets, bar)
+    if write:
+        store(model, fitted, datasets)
+    if json is not None:
+        write_json(json, fitted)
+    for name, function in fitted.items():
+        figures = function["fitted"]
+        shown = {
+            "answers": figures["answers"],
+            "right": figures["right"] / figures["answers"],
+            "calibration error": figures["error"],
+            "threshold": function["threshold"],
+            **{f"{k} at threshold": v for k, v in figures["at_threshold"].items()},
+        }
+        summarise(name, shown)

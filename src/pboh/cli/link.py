@@ -1,0 +1,142 @@
+"""``pboh link``: raw text in, linked entities out."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pboh.cli import app
+
+if TYPE_CHECKING:
+    from pboh.document import Document
+
+
+class Format(StrEnum):
+    """How a linked document is written."""
+
+    table = "table"
+    json = "json"
+    html = "html"
+    nif = "nif"
+
+
+@app.command("link")
+def link_command(
+    source: Annotated[
+        str, typer.Argument(metavar="[TEXT|FILE|-]", help="Text, a text file, or - for standard input.")
+    ] = "-",
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", metavar="MODEL", help="A model folder [default: the starter model]."),
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")] = Format.table,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Least confidence [default: the model's].")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
+    ] = None,
+) -> None:
+    """Find the names in a text and say which entities they mean.
+
+    A higher --threshold keeps fewer and surer mentions, 0 keeps all names that have an answer.
+
+    Examples:
+
+      pboh link "Müller scored for Bayern in Paris." --model model
+
+      pboh link article.txt --model model --format html --out article.html
+
+      curl -s https://example.org/news.txt | pboh link - --model model --format json
+    """
+    from pboh.files import written_aside
+    from pboh.inference.settings import parse_changes
+    from pboh.linker import load
+
+    text, name = _read(source)
+    document = load(model, **parse_changes(change or [])).link(text, threshold=threshold, id=name)
+    if format is Format.table and out is None:
+        _table(document)
+        return
+    written = _written(document, format, name).encode("utf-8", "replace")
+    if out is None:
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+    else:
+        with written_aside(out) as aside:
+            aside.write_bytes(written)
+
+
+def _read(source: str) -> tuple[str, str | None]:
+    """The text and its name: standard input, a file if there is one of that name, else the argument."""
+    from pboh.errors import InputError
+
+    if source == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace"), None
+    try:
+        path = Path(source)
+        if not path.is_file():
+            looks_like_a_path = " " not in source and path.suffix in {".txt", ".md", ".text"}
+            if looks_like_a_path:
+                raise InputError("there is no such file", where=source)
+            return source, None
+        return path.read_bytes().decode("utf-8-sig", "replace"), path.name
+    except OSError as reason:
+        if reason.errno in (36, 22):  # too long for the name of a file, or not one at all: it is the text
+            return source, None
+        raise InputError(f"the file cannot be read ({reason.strerror})", where=source) from None
+    except ValueError:  # a null character: no path, but it may be text
+        return source, None
+
+
+def _written(document: Document, format: Format, name: str | None) -> str:
+    import msgspec
+
+    if format is Format.html:
+        from pboh.html import to_html
+
+        return to_html(document, name or "Linked text")
+    if format is Format.nif:
+        from pboh.nif import to_nif
+
+        return to_nif(document)
+    if format is Format.json:
+        return msgspec.json.encode(document.to_dict()).decode() + "\n"
+    rows = (
+        f"{m.start}\t{m.end}\t{m.probability:.3f}\t{_one_line(m.text)}\t{m.entity or ''}\n" for m in document
+    )
+    return "start\tend\tprobability\tmention\tentity\n" + "".join(rows)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _table(document: Document) -> None:
+    """The mentions as a table on the terminal; plain columns when it is none."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        sys.stdout.buffer.write(_written(document, Format.table, None).encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+        return
+    table = Table("mention", "entity", box=SIMPLE_HEAD)
+    table.add_column("sure", justify="right")
+    table.add_column("or")
+    for mention in document:
+        others = [c for c in mention.candidates if c.entity != mention.entity and c.probability >= 0.01]
+        shown = ", ".join(f"{c.entity} {c.probability:.0%}" for c in others[:2])
+        table.add_row(
+            _one_line(mention.text), str(mention.entity or "–"), f"{mention.probability:.0%}", shown or None
+        )
+    console.print(table if len(document) else "no mention was found")

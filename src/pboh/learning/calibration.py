@@ -1,0 +1,247 @@
+"""Fits how far answers can be trusted, on documents with gold: weights of the evidence, then a rising line.
+
+Two functions of the kind :class:`pboh.inference.reliability.Reliability` are fitted. ``calibration`` says how
+probably the answer of a *given* mention is right; below its threshold a mention is answered "not in the
+knowledge base". ``detection`` says how probably a name found in raw text is a link to its answer. Both are
+stored in ``model.json`` together with what they were fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
+from pboh.errors import InputError
+from pboh.evaluation.leakage import fingerprints
+from pboh.files import write_json
+from pboh.inference.reliability import Reliability, answer_features
+from pboh.inference.spans import Span
+from pboh.model.store import MANIFEST, read_manifest
+from pboh.progress import Report, silent
+
+if TYPE_CHECKING:
+    from pboh.evaluation.datasets.core import Dataset, GoldDocument
+    from pboh.linker import Linker
+
+Floats = NDArray[np.float64]
+Example = tuple[dict[str, Floats], NDArray[np.bool_]]
+
+ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
+MENTION = (*ANSWER, "link", "capital", "words", "inside")
+KNOTS = 12
+PENALTY = 1e-3
+
+
+# -- the parts: logistic regression, isotonic regression, a threshold -------------------------------
+
+
+def fit_weights(
+    features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]
+) -> dict[str, float]:
+    """Logistic regression by Newton's method, with a little ridge on standardised features."""
+    columns = np.stack([features[name] for name in names], axis=1)
+    mean, spread = columns.mean(0), np.maximum(columns.std(0), 1e-9)
+    x = np.column_stack([np.ones(len(columns)), (columns - mean) / spread])
+    ridge = np.full(x.shape[1], PENALTY * len(x))
+    ridge[0] = 1e-9
+    w = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (p - right) + ridge * w
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge)
+        step = np.linalg.solve(curvature, gradient)
+        w -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    slopes = w[1:] / spread
+    return {"bias": float(w[0] - slopes @ mean), **dict(zip(names, slopes.tolist(), strict=True))}
+
+
+def isotonic(z: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Pool adjacent violators: the rising steps closest to ``right``, as (z, share, size) of each."""
+    order = np.argsort(z, kind="stable")
+    means: list[float] = []
+    sizes: list[float] = []
+    centres: list[float] = []
+    for at, hit in zip(z[order].tolist(), right[order].tolist(), strict=True):
+        means.append(float(hit))
+        sizes.append(1.0)
+        centres.append(at)
+        while len(means) > 1 and means[-2] >= means[-1]:
+            n = sizes[-2] + sizes[-1]
+            means[-2:] = [(means[-2] * sizes[-2] + means[-1] * sizes[-1]) / n]
+            centres[-2:] = [(centres[-2] * sizes[-2] + centres[-1] * sizes[-1]) / n]
+            sizes[-2:] = [n]
+    return np.asarray(centres), np.asarray(means), np.asarray(sizes)
+
+
+def fit_knots(z: Floats, right: NDArray[np.bool_], most: int = KNOTS) -> tuple[tuple[float, float], ...]:
+    """A rising line of few knots: isotonic steps, gathered into groups of about equal size.
+
+    Few, because a step of five mentions says little; each group counts one miss and one hit more than it has.
+    """
+    centres, means, sizes = isotonic(z, right)
+    group = np.minimum((np.cumsum(sizes) - sizes / 2) / max(sizes.sum(), 1.0) * most, most - 1).astype(
+        np.int64
+    )
+    knots: list[tuple[float, float]] = []
+    for g in np.unique(group):
+        inside = group == g
+        n = sizes[inside].sum()
+        share = ((means * sizes)[inside].sum() + 1) / (n + 2)
+        knots.append(
+            (float((centres * sizes)[inside].sum() / n), float(max([share, *(p for _, p in knots)])))
+        )
+    return tuple(knots)
+
+
+def best_threshold(probability: Floats, right: NDArray[np.bool_], gold: int) -> float:
+    """The smallest probability to answer at for the best F1, given that ``gold`` mentions want an answer."""
+    order = np.argsort(-probability, kind="stable")
+    correct, answered = np.cumsum(right[order]), np.arange(1, len(order) + 1)
+    f1 = 2 * correct / (answered + gold)
+    return float(probability[order[int(f1.argmax())]]) if len(f1) else 0.0
+
+
+def calibration_error(probability: Floats, right: NDArray[np.bool_], steps: int = 10) -> float:
+    """Expected calibration error: mean distance of probability and share of right answers, in equal steps."""
+    group = np.minimum((probability * steps).astype(np.int64), steps - 1)
+    gaps = [abs(float(right[group == g].sum() - probability[group == g].sum())) for g in np.unique(group)]
+    return sum(gaps) / max(1, len(probability))
+
+
+# -- examples ---------------------------------------------------------------------------------------
+
+
+def answer_examples(linker: Linker, document: GoldDocument) -> Example:
+    """Evidence for every answer to a given mention, and whether it is right."""
+    spans = [Span(m.start, m.end) for m in document.linked]
+    solution = linker.solve(document.text, spans)
+    features = answer_features(solution, linker.model["entity_occurrences"])
+    golds = [_known(linker, m.golds) for m in document.linked]
+    answered = solution.answer >= 0
+    entity = solution.unary.entity[np.arange(len(spans)), np.maximum(solution.answer, 0)].tolist()
+    right = np.asarray([e in gold for e, gold in zip(entity, golds, strict=True)], bool)
+    return {name: column[answered] for name, column in features.items()}, right[answered]
+
+
+def mention_examples(linker: Linker, document: GoldDocument) -> Example:
+    """Evidence for every name found, and whether it is a gold link to its answer.
+
+    Wikipedia links a name once: of names that occur again only the first counts, unless a later one is gold.
+    """
+    text, occurrences = document.text, linker.model["entity_occurrences"]
+    gold = {(m.start, m.end): _known(linker, m.golds) for m in document.linked}
+    spots = linker.detector.detect(text)
+    seen: set[str] = set()
+    parts: list[Example] = []
+    for k in range(0, len(spots), MENTIONS_AT_A_TIME):
+        start, end, link = (column[k : k + MENTIONS_AT_A_TIME].tolist() for column in spots)
+        spans = [Span(*place) for place in zip(start, end, strict=True)]
+        solution = linker.solve(text, spans)
+        features = detection_features(solution, occurrences, text, spans, link)
+        entity = solution.unary.entity[np.arange(len(spans)), np.maximum(solution.answer, 0)].tolist()
+        right = [e in gold.get(span[:2], ()) for e, span in zip(entity, spans, strict=True)]
+        keep = solution.answer >= 0
+        for i, span in enumerate(spans):
+            keep[i] &= text[span.start : span.end] not in seen or span[:2] in gold
+            seen.add(text[span.start : span.end])
+        parts.append(({name: column[keep] for name, column in features.items()}, np.asarray(right)[keep]))
+    return _joined(parts, MENTION)
+
+
+def _known(linker: Linker, titles: Sequence[str]) -> set[int]:
+    found = (linker.entity(title) for title in titles)
+    return {entity.index for entity in found if entity is not None}
+
+
+def _joined(parts: Sequence[Example], names: Sequence[str]) -> Example:
+    if not parts:
+        return {name: np.zeros(0) for name in names}, np.zeros(0, bool)
+    features = {name: np.concatenate([part[0][name] for part in parts]) for name in names}
+    return features, np.concatenate([part[1] for part in parts]).astype(bool)
+
+
+# -- fitting ----------------------------------------------------------------------------------------
+
+
+def fit(examples: Sequence[Example], names: Sequence[str], gold: int) -> tuple[Reliability, dict[str, Any]]:
+    """A function of the features, and how good it is on documents left out (five folds)."""
+    features, right = _joined(examples, names)
+    if not right.any() or right.all():
+        raise InputError(
+            "these documents cannot calibrate a model: their answers are all right or all wrong",
+            todo="Give more documents, and ones that the model was not trained on",
+        )
+    held_out = np.empty(len(right))
+    fold = np.repeat(np.arange(len(examples)) % 5, [len(example[1]) for example in examples])
+    for k in range(5):
+        if (fold == k).any() and right[fold != k].any() and not right[fold != k].all():
+            part = _fitted(
+                {name: column[fold != k] for name, column in features.items()}, right[fold != k], names
+            )
+            held_out[fold == k] = part.probability(
+                {name: column[fold == k] for name, column in features.items()}
+            )
+        else:
+            held_out[fold == k] = right.mean()
+    fitted = _fitted(features, right, names)
+    threshold = best_threshold(held_out, right, gold)
+    figures: dict[str, Any] = {
+        "answers": len(right),
+        "right": int(right.sum()),
+        "error": calibration_error(held_out, right),
+    }
+    figures |= {
+        "at_threshold": _at(threshold, held_out, right, gold),
+        "without": _at(0.0, held_out, right, gold),
+    }
+    return Reliability(fitted.weights, fitted.knots, round(threshold, 4)), figures
+
+
+def _at(threshold: float, probability: Floats, right: NDArray[np.bool_], gold: int) -> dict[str, float]:
+    answered = probability >= threshold
+    correct = float(right[answered].sum())
+    precision, recall = correct / max(1, int(answered.sum())), correct / max(1, gold)
+    f1 = 2 * precision * recall / max(1e-12, precision + recall)
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def _fitted(features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]) -> Reliability:
+    weights = fit_weights(features, right, names)
+    return Reliability(weights, fit_knots(Reliability(weights).score(features), right))
+
+
+def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
+    """Fit ``calibration`` and ``detection`` on datasets; returns both with their figures, by name."""
+    documents = [document for dataset in datasets for document in dataset if document.linked]
+    plain = linker.with_settings(threshold=0.0)
+    gold = sum(len(document.linked) for document in documents)
+    fitted: dict[str, Any] = {}
+    tasks = (("calibration", answer_examples, ANSWER), ("detection", mention_examples, MENTION))
+    for number, (name, make, features) in enumerate(tasks):
+        examples = []
+        for done, document in enumerate(documents):
+            report(number + done / len(documents), len(tasks), name)
+            examples.append(make(plain, document))
+        reliability, figures = fit(examples, features, gold)
+        on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in datasets], **figures}
+        fitted[name] = reliability.to_dict() | {"fitted": on}
+    report(len(tasks), len(tasks))
+    return fitted
+
+
+def store(folder: Path, fitted: Mapping[str, Any], datasets: Sequence[Dataset]) -> None:
+    """Write what was fitted into the model's description, and which documents may not judge it any more."""
+    info = read_manifest(folder)
+    before = info.get("tuned_on", {})
+    info["tuned_on"] = {
+        "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
+        "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
+    }
+    write_json(folder / MANIFEST, {**info, **fitted})

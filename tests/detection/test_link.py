@@ -1,0 +1,215 @@
+"""Raw text in, linked entities out, on the small world and on text nobody should have to handle."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.counts.count import count
+from pboh.counts.options import CountOptions
+from pboh.detection.detector import Detector, best_cover
+from pboh.detection.link import MENTIONS_AT_A_TIME
+from pboh.errors import SpanError
+from pboh.linker import Linker, load
+from pboh.model.build import build_model
+from pboh.model.store import open_model
+
+TEXT = (
+    "Müller scored twice for Bayern against Dortmund in the Bundesliga, and Paris watched.\n\n"
+    "GERD MULLER never saw Tbilisi, the capital of Georgia, nor Yerevan, the capital of Armenia."
+)
+
+
+@pytest.fixture(scope="module")
+def counted(world_corpus, tmp_path_factory) -> Linker:
+    """A linker over the small world with link probabilities."""
+    folder = tmp_path_factory.mktemp("counted")
+    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
+    build_model(folder / "counts", folder / "model")
+    return load(folder / "model")
+
+
+def answers(document):
+    return {mention.text: str(mention.entity) for mention in document}
+
+
+@pytest.fixture(params=["with link probabilities", "without"])
+def either(request, counted, linker) -> Linker:
+    return counted if request.param == "with link probabilities" else linker
+
+
+def test_names_are_found_and_resolved_together(either):
+    found = answers(either.link(TEXT))
+    assert found["Bayern"] == "FC Bayern Munich"
+    assert found["Dortmund"] == "Borussia Dortmund"
+    assert found["GERD MULLER"] == "Gerd Müller"
+    assert found["Georgia"] == "Georgia (country)"
+    assert not {"the", "in", "and", "capital", "of"} & set(found)
+
+
+def test_every_mention_is_where_it_says(either):
+    document = either.link(TEXT, threshold=0)
+    assert document.mentions
+    ends = 0
+    for mention in document:
+        assert TEXT[mention.start : mention.end] == mention.text
+        assert mention.start >= ends
+        assert 0 <= mention.detection <= 1
+        assert 0 <= mention.probability <= 1
+        ends = mention.end
+
+
+def test_a_higher_threshold_keeps_fewer(either):
+    kept = [{(m.start, m.end) for m in either.link(TEXT, threshold=t)} for t in (0, 0.3, 0.6, 0.9, 1.0)]
+    assert all(more >= fewer for more, fewer in itertools.pairwise(kept))
+    assert len(kept[0]) > len(kept[-1])
+
+
+def test_spans_from_elsewhere_are_kept_and_worked_around(counted):
+    start = TEXT.index("for Bayern")
+    nonsense = TEXT.index("scored twice")
+    spans = [(start, start + 10), (nonsense, nonsense + 12)]
+    document = counted.link(TEXT, spans=spans)
+    found = [(m.start, m.end) for m in document]
+    assert set(spans) <= set(found)
+    assert found == sorted(found)
+    assert "Bayern" not in answers(document)
+    assert "Dortmund" in answers(document)
+    with pytest.raises(SpanError):
+        counted.link(TEXT, spans=[(5, 5)])
+
+
+def test_a_clamped_span_steers_the_rest(counted):
+    text = "Müller was there, and so was Paris."
+    at = text.index("Paris")
+    first = counted.link(text, spans=[(at, at + 5, "Paris Saint-Germain FC")])
+    assert answers(first)["Paris"] == "Paris Saint-Germain FC"
+    assert "footballer" in text or answers(first)["Müller"] in ("Gerd Müller", "Thomas Müller")
+
+
+def test_found_mentions_explain_themselves(counted):
+    for mention in counted.link(TEXT):
+        why = mention.explain()
+        assert why.entity == mention.entity
+        assert why.score == pytest.approx(mention.score)
+
+
+def test_link_probability_is_counted_in_running_text(counted, world_corpus):
+    model = counted.model
+    assert "name_filter" in model
+    detector = Detector(model)
+    spots, tokens = detector.all("Borussia Dortmund", 0.0)
+    assert detector.counted
+    assert len(spots) == len(tokens) >= 2
+    assert (0, 17) in set(zip(spots.start.tolist(), spots.end.tolist(), strict=True))
+    assert ((spots.link > 0) & (spots.link <= 1)).all()
+
+
+def test_a_model_without_a_filter_finds_the_same(counted):
+    whole = Detector(counted.model).detect(TEXT)
+    arrays = {k: v for k, v in counted.model.arrays.items() if k != "name_filter"}
+    bare = Detector(type(counted.model)(counted.model.folder, counted.model.info, arrays)).detect(TEXT)
+    assert [c.tolist() for c in whole] == [c.tolist() for c in bare]
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 6), st.floats(0.01, 1)), max_size=9))
+def test_the_cover_is_the_best_of_all(spans):
+    spans = sorted((s, s + n, w) for s, n, w in spans)
+    spans.sort(key=lambda x: x[1])
+    start, end, weight = (
+        (np.asarray(c, float) for c in zip(*spans, strict=True)) if spans else [np.zeros(0)] * 3
+    )
+    taken = best_cover(start.astype(np.int64), end.astype(np.int64), weight)
+    chosen = sorted((spans[k] for k in np.flatnonzero(taken)), key=lambda x: x[0])
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(chosen))
+
+    def best(k, free):
+        if k == len(spans):
+            return 0.0
+        s, e, w = spans[k]
+        skip = best(k + 1, free)
+        return max(skip, w + best(k + 1, e)) if s >= free else skip
+
+    spans_by_start = sorted(spans)
+    spans[:] = spans_by_start
+    assert sum(w for *_, w in chosen) == pytest.approx(best(0, 0))
+
+
+# -- text nobody should have to handle ---------------------------------------------------------------
+
+
+def check(linker, text):
+    document = linker.link(text)
+    for mention in document:
+        assert text[mention.start : mention.end] == mention.text
+    return document
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\n\n", ".", "\0", "\ud800", "🙂", "\u0301", "Paris", "x" * 5000]
+)
+def test_tiny_and_odd_texts(either, text):
+    check(either, text)
+
+
+def test_binary_junk(either):
+    junk = random.Random(3).randbytes(200_000)
+    check(either, junk.decode("latin-1"))
+    check(either, junk.decode("utf-8", "replace"))
+    check(either, junk.decode("utf-8", "surrogateescape"))
+
+
+def test_right_to_left_text_and_names_between(either):
+    text = "قال Bayern إن مولر سجل هدفين ضد Dortmund في باريس. \u200fשלום Georgia!"
+    assert {"Bayern", "Dortmund"} <= set(answers(check(either, text)))
+
+
+def test_scripts_without_spaces(either):
+    text = "昨天Bayern在慕尼黑对阵Dortmund,比分是二比一。ในวันนั้น Paris ชนะ"
+    assert {"Bayern", "Dortmund"} <= set(answers(check(either, text)))
+
+
+def test_emoji_and_combining_marks_do_not_move_offsets(either):
+    text = "👩🏽‍🚀👨‍👩‍👧 Müller 🇩🇪 scored for Bayern ⚽️ against Dortmund\u0301 and Dortmund"
+    found = check(either, text)
+    assert "Müller" in answers(found)
+    apart = check(either, unicodedata.normalize("NFD", text))
+    assert "Mu\u0308ller" in answers(apart)
+
+
+def test_repetitions_stay_linear_and_complete(either):
+    times = 2 * MENTIONS_AT_A_TIME + 3
+    document = check(either, "Bayern " * times)
+    assert len(document) == times
+    assert {str(m.entity) for m in document} == {"FC Bayern Munich"}
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_repetitions(counted):
+    text = "Bayern " * 100_000
+    document = counted.link(text)
+    assert len(document) == 100_000
+    assert document.mentions[-1].end == len(text) - 1
+
+
+@pytest.mark.slow
+def test_ten_megabytes(counted):
+    text = (TEXT + " Nothing else happened that day, so we went home.\n") * 45_000
+    assert len(text) > 10_000_000
+    document = counted.link(text)
+    assert len(document) > 100_000
+    last = document.mentions[-1]
+    assert text[last.start : last.end] == last.text
+    assert last.start > 9_900_000
+
+
+def test_the_filter_survives_the_disk(counted):
+    again = open_model(counted.model.folder)
+    assert again["name_filter"].dtype == np.uint8
+    assert again["name_link_written"].size == again["name_hash"].size == again["name_link_folded"].size
