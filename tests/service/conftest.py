@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,46 +11,14 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 pytest.importorskip("prometheus_client", reason="the extra serve is not installed")
 
 import uvicorn
-from served import PBOH, free_port, wait_until
+from served import free_port, wait_until
 from starlette.testclient import TestClient
 
-from pboh.document import Document
-from pboh.linker import Linker, load
+from pboh.linker import Linker
 from pboh.service.app import create_app
 from pboh.service.engine import Engine
 from pboh.service.options import Limits, Options
 from pboh.service.server import Protocol
-
-DATA = Path(__file__).parent.parent / "data"
-
-
-class Detecting(Linker):
-    """A linker that takes every capitalised word for a mention, where the program cannot detect by itself."""
-
-    def link(self, text: str, threshold: float = 0.0) -> Document:
-        spans = [match.span() for match in re.finditer(r"[^\W\d_a-z]\w+", text)]
-        document = self.disambiguate(text, spans)
-        document.mentions = [mention for mention in document if mention.probability >= max(threshold, 1e-9)]
-        return document
-
-
-@pytest.fixture(scope="session")
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of the small world."""
-    folder = tmp_path_factory.mktemp("world")
-    for command in (
-        ["extract", str(DATA / "world.xml"), "--out", str(folder / "corpus")],
-        ["count", str(folder / "corpus"), "--out", str(folder / "counts")],
-        ["build", str(folder / "counts"), "--out", str(folder / "model")],
-    ):
-        subprocess.run([sys.executable, "-c", PBOH, *command], check=True, capture_output=True)
-    return folder / "model"
-
-
-@pytest.fixture(scope="session")
-def linker(model: Path) -> Linker:
-    opened = load(model)
-    return opened if hasattr(opened, "link") else Detecting(opened.model, opened.settings)
 
 
 @pytest.fixture(scope="session")

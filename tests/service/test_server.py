@@ -78,8 +78,8 @@ def refused(*options):
 
 
 @pytest.mark.slow
-def test_one_worker_serves_logs_and_stops_gracefully(model, tmp_path):
-    with serving(model, tmp_path) as served:
+def test_one_worker_serves_logs_and_stops_gracefully(world_model, tmp_path):
+    with serving(world_model, tmp_path) as served:
         assert served.ask().status_code == 200
         addresses = {c.laddr.ip for c in psutil.Process(served.process.pid).net_connections("tcp")}
         assert addresses == {"127.0.0.1"}  # nobody else can reach it
@@ -112,13 +112,13 @@ def in_two_halves(port):
 
 
 @pytest.mark.slow
-def test_two_workers_share_the_model_and_their_metrics(model, tmp_path):
-    with serving(model, tmp_path, "--workers", "2") as served:
+def test_two_workers_share_the_model_and_their_metrics(world_model, tmp_path):
+    with serving(world_model, tmp_path, "--workers", "2") as served:
         assert len(served.workers()) == 2
         for _ in range(20):
             assert served.ask().status_code == 200
         for worker in served.workers():
-            mapped = {entry.path for entry in worker.memory_maps() if entry.path.startswith(str(model))}
+            mapped = {entry.path for entry in worker.memory_maps() if entry.path.startswith(str(world_model))}
             assert len(mapped) > 10  # arrays are mapped, not copied
         totals = [count(served, "pboh_documents_total") for _ in range(5)]
         assert set(totals) == {20.0}  # whichever worker is asked
@@ -139,8 +139,8 @@ def count(served, name):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_under_load_loses_only_what_it_was_doing(model, tmp_path):
-    with serving(model, tmp_path, "--workers", "2") as served:
+def test_a_worker_killed_under_load_loses_only_what_it_was_doing(world_model, tmp_path):
+    with serving(world_model, tmp_path, "--workers", "2") as served:
         expected = served.ask().json()
         wrong, lost, good = [], [], []
         stop = threading.Event()
@@ -179,25 +179,25 @@ def test_a_worker_killed_under_load_loses_only_what_it_was_doing(model, tmp_path
 
 
 @pytest.mark.slow
-def test_workers_do_not_outlive_the_server(model, tmp_path):
-    with serving(model, tmp_path, "--workers", "2") as served:
+def test_workers_do_not_outlive_the_server(world_model, tmp_path):
+    with serving(world_model, tmp_path, "--workers", "2") as served:
         workers = served.workers()
         served.process.kill()
         gone, alive = psutil.wait_procs(workers, timeout=60)
         assert len(gone) == 2 and not alive
 
 
-def test_mistakes_are_told_before_anything_is_served(model, tmp_path):
+def test_mistakes_are_told_before_anything_is_served(world_model, tmp_path):
     assert "no model" in refused("--model", str(tmp_path / "nothing"))
-    assert "unknown log format" in refused("--model", str(model), "--log-format", "xml")
-    assert "is not a size" in refused("--model", str(model), "--max-body", "much")
-    assert "not a setting" in refused("--model", str(model), "--set", "nonsense=1")
+    assert "unknown log format" in refused("--model", str(world_model), "--log-format", "xml")
+    assert "is not a size" in refused("--model", str(world_model), "--max-body", "much")
+    assert "not a setting" in refused("--model", str(world_model), "--set", "nonsense=1")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        assert "cannot listen" in refused("--model", str(model), "--port", port)
-    assert "cannot listen" in refused("--model", str(model), "--host", "no such host")
+        assert "cannot listen" in refused("--model", str(world_model), "--port", port)
+    assert "cannot listen" in refused("--model", str(world_model), "--host", "no such host")
 
 
 def test_the_web_stack_is_imported_only_when_it_is_used():

@@ -25,7 +25,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         413: "More bytes, mentions or documents than the limits allow.",
         415: "The body is not application/json.",
         422: "A value is wrong; the sentence says which.",
-        501: "The model finds no mentions of its own.",
         503: "The model is still loading, or too many requests are waiting.",
     }.items()
 }
@@ -110,7 +109,6 @@ def _look_ups(api: APIRouter, engine: Engine) -> None:
                 "version": pboh.__version__,
                 "language": linker.model.info.get("language"),
                 "entities": linker.model.entities,
-                "detection": hasattr(linker, "link"),
                 "model": _described(linker.model.info),
                 "settings": asdict(linker.settings),
                 "limits": msgspec.structs.asdict(engine.limits),
@@ -136,7 +134,7 @@ def plain(document: Document, candidates: int) -> dict[str, Any]:
     """A document as JSON values, with so many candidates per mention."""
     value = document.to_dict()
     for row, mention in zip(value["mentions"], document, strict=True):
-        row["clamped"] = mention.clamped
+        row["clamped"], row["detection"] = mention.clamped, mention.detection
         del row["candidates"][candidates:]
     return value
 

@@ -16,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 import pboh
-from pboh.errors import InputError, PbohError
+from pboh.errors import PbohError
 from pboh.linker import Linker, load
 from pboh.service import api, nif, reconcile, rel, spotlight
 from pboh.service.engine import Engine
@@ -51,8 +51,6 @@ def _end_with(parent: Any) -> None:
 
 def open_linker(options: Options) -> Linker:
     """The linker a server was asked for."""
-    if options.model is None:
-        raise InputError("no model was named", todo="Pass --model MODEL; pboh train makes one")
     return load(options.model, paper=options.paper, **options.settings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,12 +13,13 @@ from pboh.document import Document
 from pboh.errors import PbohError
 from pboh.inference.spans import Span, check_spans
 from pboh.linker import Linker, Solution
-from pboh.service.errors import NotSupportedError, TooLargeError, UnavailableError, UnprocessableError
+from pboh.service.errors import TooLargeError, UnavailableError, UnprocessableError
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
-from pboh.warmup import warm_up
 
 T = TypeVar("T")
+NAMES_PER_MENTION = 5  # of the names a text holds, about every third turns out to be a mention
+log = logging.getLogger("pboh.service")
 
 
 class Engine:
@@ -34,7 +36,7 @@ class Engine:
         self.metrics = metrics or Metrics()
         self._load = load
         self._linker: Linker | None = None
-        self._failure: PbohError | None = None
+        self._failure: Exception | None = None
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="pboh")
         self._waiting = 0
 
@@ -48,11 +50,15 @@ class Engine:
         """Load the model and let it answer once, so that the first request does not wait for kernels."""
         try:
             linker = self._load()
-            warm_up()
             title = linker.model.title(0) if linker.model.entities else "Ada"
-            linker.disambiguate(f"{title}, {title}", [(0, len(title)), (len(title) + 2, 2 * len(title) + 2)])
+            linker.link(f"{title} and {title} met.", spans=[(0, len(title))])
         except PbohError as reason:
             self._failure = reason
+            log.error("the model cannot be loaded", extra={"facts": {"reason": str(reason)}})  # noqa: TRY400
+            return
+        except Exception as reason:
+            self._failure = reason
+            log.exception("the model cannot be loaded")
             return
         self._linker = linker
 
@@ -100,14 +106,12 @@ class Engine:
 
     def link(self, text: str, *, threshold: float | None = None) -> Document:
         """Find the mentions of a text and resolve them."""
-        # The only place that knows of linkers that cannot detect mentions yet.
-        link = getattr(self.linker, "link", None)
-        if link is None:
-            todo = "Pass the mentions, for instance to /v1/disambiguate"
-            raise NotSupportedError("this version finds no mentions of its own", todo=todo)
-        document: Document = link(text) if threshold is None else link(text, threshold=threshold)
-        if len(document) > self.limits.mentions:
-            raise self._too_many(len(document))
+        names, limit = len(self.linker.detector.detect(text).start), NAMES_PER_MENTION * self.limits.mentions
+        if names > limit:
+            raise TooLargeError(
+                f"the text holds {names:,} names and the limit is {limit:,}", todo="Send it in parts"
+            )
+        document = self.linker.link(text, threshold=threshold)
         self.metrics.document(document)
         return document
 

@@ -47,12 +47,6 @@ class UnavailableError(ServiceError):
     status = 503
 
 
-class NotSupportedError(ServiceError):
-    """The model at hand cannot do what was asked."""
-
-    status = 501
-
-
 def status_of(error: PbohError) -> int:
     """The HTTP status that tells a client whose fault an error is."""
     if isinstance(error, ServiceError):

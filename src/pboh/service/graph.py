@@ -42,7 +42,7 @@ def _mentions(document: Document, solution: Solution, order: list[list[int]]) ->
     unary = solution.unary
     for i, mention in enumerate(document):
         best = int(solution.answer[i])
-        row = {**mention.to_dict(), "clamped": mention.clamped}
+        row = {**mention.to_dict(), "clamped": mention.clamped, "detection": mention.detection}
         row["answer"] = order[i].index(best) if best >= 0 and mention.entity is not None else None
         for column, candidate in zip(order[i], row["candidates"], strict=True):
             local = float(unary.local[i, column])

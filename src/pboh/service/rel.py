@@ -51,9 +51,9 @@ def _resolve(engine: Engine, given: RelRequest) -> Document:
 
 
 def rows(document: Document) -> list[list[Any]]:
-    """The linked mentions as REL writes them; detection was certain as far as we know."""
+    """The linked mentions as REL writes them."""
     return [
-        [m.start, m.end - m.start, m.text, underscored(m.entity.title), m.probability, 1.0, "NULL"]
+        [m.start, m.end - m.start, m.text, underscored(m.entity.title), m.probability, m.detection, "NULL"]
         for m in document
         if m.entity is not None
     ]

@@ -44,7 +44,7 @@ class LinkRequest(Given):
 
     text: Text
     threshold: float | None = Field(
-        None, ge=0, le=1, description="Leave out answers less probable than this."
+        None, ge=0, le=1, description="Leave out mentions whose ``detection`` is less."
     )
     candidates: int = Field(10, ge=0, le=256, description="How many candidates to show per mention.")
 
@@ -125,6 +125,7 @@ class MentionAnswer(BaseModel):
     score: float | None
     probability: float
     clamped: bool
+    detection: float = Field(description="How surely this is a mention worth its link; 1 for a given one.")
     candidates: list[CandidateAnswer]
 
 
@@ -230,7 +231,6 @@ class InfoAnswer(BaseModel):
     version: str
     language: str | None
     entities: int
-    detection: bool = Field(description="Whether mentions can be found in raw text.")
     model: dict[str, Any]
     settings: dict[str, Any]
     limits: dict[str, float]

@@ -12,7 +12,7 @@ from lxml import etree
 from pboh.document import Document, Mention
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
-from pboh.service.errors import NotSupportedError, ServiceError, UnprocessableError
+from pboh.service.errors import ServiceError, UnprocessableError
 from pboh.service.identifiers import dbpedia, escaped
 from pboh.service.wire import accepted, clean, fields, json_response, number
 
@@ -32,23 +32,17 @@ class _Question:
     def __init__(self, given: dict[str, str]) -> None:
         if not given.get("text", ""):
             if given.get("url"):
-                raise FilterError("this service fetches nothing", todo="Pass the text instead of its url")
+                raise ServiceError("this service fetches nothing", todo="Pass the text instead of its url")
             raise ServiceError("the parameter text is missing")
         for name in _FILTERS:
             if given.get(name, "").strip():
-                raise FilterError(f"entities have no types here, so {name} cannot filter them")
+                raise ServiceError(f"entities have no types here, so {name} cannot filter them")
         self.text = given["text"]
         self.confidence = number(given, "confidence", 0.0, 0.0, 1.0)
         self.support = int(number(given, "support", 0, 0, 2**53))
         self.policy = given.get("policy", "whitelist")
         if self.policy not in ("whitelist", "blacklist", ""):
             raise ServiceError(f"policy is {clean(self.policy)!r}, not whitelist or blacklist")
-
-
-class FilterError(NotSupportedError):
-    """A feature of Spotlight that this service will never have: the request is at fault."""
-
-    status = 400
 
 
 Answer = Callable[[Engine, _Question, str], tuple[Document, Response]]

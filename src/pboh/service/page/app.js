@@ -163,13 +163,7 @@ function edit(on) {
 
 async function link() {
   const source = editing() ? $("source").value : text();
-  if (!state.info?.detection) {
-    if (editing()) return done();
-    warn("This service finds no mentions of its own: select words to add them.");
-    return undefined;
-  }
   if (await solve(source, null)) edit(false);
-  return undefined;
 }
 
 async function done() {
@@ -304,7 +298,7 @@ async function start() {
     state.info = await ask("/v1/info");
     const size = state.info.entities.toLocaleString("en");
     $("model").textContent = `${size} entities · ${state.info.language ?? "?"}`;
-    await solve(EXAMPLE, state.info.detection ? null : []);
+    await solve(EXAMPLE, null);
   } catch (error) {
     $("model").textContent = "not ready";
     warn(error.message);
