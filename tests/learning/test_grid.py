@@ -77,6 +77,16 @@ def test_a_gain_that_is_not_sure_is_not_taken(linker: Linker, gold: Dataset) -> 
     assert never.settings == poor.settings
 
 
+def test_the_fine_round_is_optional(linker: Linker, gold: Dataset) -> None:
+    space = {"tau": (0.25, 0.5, 1.0), "window": (25, 50)}
+    coarse = tune(linker, [gold], space=space, rounds=1, fine=False, confidence=1.0)
+    assert [trial.value for trial in coarse.trials] == [0.5, 0.25, 1.0, 25, 50]
+    whole = tune(linker, [gold], space=space, rounds=1, confidence=1.0)
+    assert [trial.value for trial in whole.trials[5:]] == [0.5, 0.375, 0.75], (
+        "whole numbers have no fine grid"
+    )
+
+
 def test_two_processes_find_the_same(linker: Linker, gold: Dataset) -> None:
     many = [DEFAULT, PAPER]
     with scoring(linker, [gold, gold], 1) as score:

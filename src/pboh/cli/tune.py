@@ -32,6 +32,9 @@ def tune_command(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Start from this, e.g. tau=0.7.")
     ] = None,
     rounds: Annotated[int, typer.Option(help="Coarse rounds before the fine one.", min=1)] = 2,
+    fine: Annotated[
+        bool, typer.Option("--fine/--no-fine", help="End with values between those of the grid.")
+    ] = True,
     confidence: Annotated[
         float, typer.Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
     ] = 0.95,
@@ -76,6 +79,7 @@ def tune_command(
             datasets,
             space=space,
             rounds=rounds,
+            fine=fine,
             confidence=confidence,
             workers=workers,
             report=bar,

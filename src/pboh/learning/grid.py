@@ -125,11 +125,12 @@ def tune(
     *,
     space: Mapping[str, Sequence[Value]] = SPACE,
     rounds: int = 2,
+    fine: bool = True,
     confidence: float = 0.95,
     workers: int = 1,
     report: Report = silent,
 ) -> Tuning:
-    """Coordinate ascent: coarse values of one parameter after the other, ``rounds`` times, then finer ones.
+    """Coordinate ascent: ``rounds`` times coarse values of one parameter after the other, then ``fine`` ones.
 
     Of the values that are better in at least ``confidence`` of the resamples the best is taken. Ctrl-C
     ends the search; what was found until then is returned, marked as interrupted.
@@ -140,7 +141,7 @@ def tune(
         counts = next(score([linker.settings]))
         start = Trial("start", "", 0, *_scores(counts))
         tuning = Tuning(linker.settings, linker.settings, start, start, rounds)
-        plan = list(_plan(space, rounds))
+        plan = list(_plan(space, rounds, fine))
         try:
             for step, (parameter, values, number) in enumerate(plan):
                 report(step, len(plan), f"{parameter}, {_percents(tuning.best)}")
@@ -155,13 +156,13 @@ def tune(
 
 
 def _plan(
-    space: Mapping[str, Sequence[Value]], rounds: int
+    space: Mapping[str, Sequence[Value]], rounds: int, fine: bool
 ) -> Iterator[tuple[str, Sequence[Value] | None, int]]:
     """Parameter, its coarse values (None in the fine round), and the round's number."""
     for number in range(1, rounds + 1):
         for parameter, values in space.items():
             yield parameter, values, number
-    for parameter in space:
+    for parameter in space if fine else ():
         if isinstance(value_of(DEFAULT, parameter), float):
             yield parameter, None, rounds + 1
 

@@ -26,8 +26,8 @@ _NOTE = (
 
 
 def tuning_table(tuning: Tuning) -> Table:
-    """For each setting the value before, the one chosen, and the best of the others."""
-    header = ["Setting", "before", "chosen", "best other value", "its gain", "95 % interval", "better in"]
+    """For each setting the value before, the one chosen, and how the best other (or the chosen) value did."""
+    header = ["Setting", "before", "chosen", "best value tried", "its gain", "95 % interval", "better in"]
     title = f"Tuning: {_objective(tuning.start)} before, {_objective(tuning.best)} now"
     table = Table(title, header, note=_NOTE)
     for parameter, trials in tuning.curves().items():
