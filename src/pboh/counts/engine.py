@@ -24,7 +24,7 @@ Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
 
 # DuckDB's own limit leaves room for the interpreter, Arrow and buffers that DuckDB does not account for.
-RESERVE = 200 << 20
+RESERVE = 320 << 20
 LEAST_MEMORY = 512 << 20
 BYTES_PER_THREAD = 256 << 20
 ROWS_PER_BATCH = 4096
