@@ -1,7 +1,9 @@
 # The only commands to remember. Each creates what it needs; nothing has to be installed beforehand.
 PYTHON ?= python3
 BIN := .venv/bin
+CORE := .venv/.core
 READY := .venv/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST_ARGS ?=
 
 .PHONY: setup demo test lint bench docs clean
@@ -13,17 +15,23 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory, as ratios against peers (results in benchmarks/results)"
-	@echo "make docs    check that every command and public name is documented"
+	@echo "make docs    write the reference pages and check that everything is documented"
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) -e .
 	@touch $@
 
-demo: $(READY)
-	@$(BIN)/python -m benchmarks.demo
+$(READY): $(CORE)
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+demo: $(CORE)
+	$(BIN)/pboh train tests/data/world.xml --out data/demo
+	$(BIN)/pboh link --model data/demo "Müller scored for Bayern against Dortmund, and all of Paris watched."
+	$(BIN)/pboh link --model data/demo "Müller won the Nobel Prize for her novels; Hemingway wrote his in Paris."
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
@@ -37,7 +45,8 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 docs: $(READY)
-	$(BIN)/python -m pytest tests/test_docs.py
+	$(BIN)/python docs/make_reference.py
+	$(BIN)/python -m pytest -q tests/test_docs.py
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

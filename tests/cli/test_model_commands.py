@@ -35,10 +35,11 @@ def run(monkeypatch, capsysbinary):
 
 
 def test_build_writes_a_model_and_its_figures(run, world_counts, tmp_path):
-    code, _, err = run("build", world_counts, "--out", tmp_path / "model", "--json", tmp_path / "figures.json")
+    written = tmp_path / "figures.json"
+    code, _, err = run("build", world_counts, "--out", tmp_path / "model", "--json", written)
     assert code == 0
     assert "entities" in err
-    figures = json.loads((tmp_path / "figures.json").read_text())
+    figures = json.loads(written.read_text())
     assert figures["entities"] > 100
     assert figures["megabytes"] > 0
 
@@ -92,10 +93,11 @@ def test_disambiguate_reads_standard_input_clamps_and_explains(run, world_model)
 def test_disambiguate_writes_a_file_whole(run, world_model, tmp_path):
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text(json.dumps(LINE) + "\n")
-    code, _, err = run("disambiguate", source, "--model", world_model, "--out", out, "--json", tmp_path / "s.json")
+    figures = tmp_path / "figures.json"
+    code, _, err = run("disambiguate", source, "--model", world_model, "--out", out, "--json", figures)
     assert code == 0
     assert json.loads(out.read_text())["id"] == 7
-    assert json.loads((tmp_path / "s.json").read_text()) == {
+    assert json.loads(figures.read_text()) == {
         "documents": 1, "mentions": 2, "linked": 2, "failed_lines": 0,
     }  # fmt: skip
     assert "linked" in err
@@ -128,7 +130,9 @@ def test_kernels_find_a_cache_when_the_package_cannot_be_written_to(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment.pop("NUMBA_CACHE_DIR", None)
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == str(tmp_path / "cache" / "pboh" / "kernels")
     assert list((tmp_path / "cache").rglob("*.nbi"))
     assert not list(package.rglob("*.nbi"))
