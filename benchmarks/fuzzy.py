@@ -62,14 +62,15 @@ def misspelt(name: str, chance: random.Random) -> str:
 
 
 def distinct_names(make: NameMaker, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Blob and offsets of different names; doubles are dropped, and a few more that only look like one."""
-    blobs, lengths, seen = [], [], np.zeros(1 << 28, np.bool_)
-    for _ in range(0, count, CHUNK):
+    """Blob and offsets of ``count`` different names; doubles are dropped and replaced by others."""
+    blobs, lengths, seen, missing = [], [], np.zeros(1 << 28, np.bool_), count
+    while missing:
         names = make(CHUNK)
         keys = np.fromiter((hash(name) & (len(seen) - 1) for name in names), np.int64, len(names))
         first = np.unique(keys, return_index=True)[1]
-        new = first[~seen[keys[first]]]
+        new = first[~seen[keys[first]]][:missing]
         seen[keys[new]] = True
+        missing -= len(new)
         encoded = [names[i].encode() for i in new]
         blobs.append(np.frombuffer(b"".join(encoded), np.uint8))
         lengths.append(np.fromiter(map(len, encoded), np.uint64, len(encoded)))
@@ -109,7 +110,7 @@ def look_ups(index: dict, blob: np.ndarray, offsets: np.ndarray, queries: list[s
 
 
 def measure(count: int) -> dict[str, Any]:
-    """All figures for about ``count`` names."""
+    """All figures for ``count`` names."""
     make = NameMaker(titles(), seed=1)
     fuzzy.build_index(np.frombuffer(b"warm", np.uint8), np.array([0, 4], np.uint64))
     blob, offsets = distinct_names(make, count)
