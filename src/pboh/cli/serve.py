@@ -15,7 +15,8 @@ _LIMITS = "Limits"
 @app.command("serve")
 def serve(
     model: Annotated[
-        Path | None, typer.Option("--model", "-m", metavar="MODEL", help="A model folder.")
+        Path | None,
+        typer.Option("--model", "-m", metavar="MODEL", help="A model folder [default: the starter model]."),
     ] = None,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8080,
     host: Annotated[

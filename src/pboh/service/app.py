@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -25,6 +26,7 @@ from pboh.service.metrics import CONTENT_TYPE
 from pboh.service.options import Options
 from pboh.service.wire import json_response, media_type, problem
 
+_PATIENCE = 5.0  # seconds a worker waits for its model before it takes requests that it can only put off
 _PAGE = files("pboh.service") / "page"
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -59,7 +61,7 @@ def create_app(engine: Engine) -> Guard:
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
-        engine.start()
+        await asyncio.to_thread(engine.start, _PATIENCE)
         yield
         engine.stop()
 

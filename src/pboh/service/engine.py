@@ -42,9 +42,12 @@ class Engine:
 
     # -- life -------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin to load the model; requests are told to wait until it has answered once."""
-        threading.Thread(target=self.load, name="pboh-load", daemon=True).start()
+    def start(self, patience: float = 0.0) -> None:
+        """Load the model aside, waiting so many seconds; requests are told to wait until it has answered."""
+        if self._linker is None:
+            thread = threading.Thread(target=self.load, name="pboh-load", daemon=True)
+            thread.start()
+            thread.join(patience)
 
     def load(self) -> None:
         """Load the model and let it answer once, so that the first request does not wait for kernels."""
