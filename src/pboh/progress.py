@@ -54,7 +54,8 @@ def progress(title: str) -> Iterator[Report]:
 
 def summarise(title: str, figures: Mapping[str, Any], json_file: Path | None = None) -> None:
     """Print the figures of a finished stage as a small table, and write them to ``json_file`` if given."""
-    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    console.print(title, style="bold", soft_wrap=True, markup=False)
+    table = Table(show_header=False, box=None)
     for name, value in figures.items():
         table.add_row(name.replace("_", " "), _readable(value))
     console.print(table)

@@ -21,6 +21,8 @@ from pboh.model.build import BuildOptions, build_model
 from pboh.progress import Report, silent
 
 RECORD = "train.json"
+# Words seen twice and the names in running text serve our extensions; the paper's model ignores both.
+COUNTING = CountOptions(min_word_count=2, names_in_text=True)
 # Share of each stage in the time of a training, for the one progress bar.
 STAGES = {"extract": 0.45, "count": 0.45, "build": 0.1}
 
@@ -49,7 +51,7 @@ def train(
     """
     started, model = time.monotonic(), Path(model)
     extraction, building = extraction or ExtractOptions(), building or BuildOptions()
-    counting = replace(counting or CountOptions(), sums=keep_work)
+    counting = replace(counting or COUNTING, sums=keep_work)
     wanted = _recipe(dumps, extraction, counting, building)
     record = _read_record(model)
     if record.get("recipe") == wanted and (keep_work or not work_folder(model).exists()):

@@ -28,11 +28,13 @@ def train_command(
         str, typer.Option(help="Links to pages that are not in the dump: keep them as entities, or drop.")
     ] = "keep",
     language: Annotated[str | None, typer.Option(help="Language code; default: what the dump says.")] = None,
-    min_word_count: Annotated[int, typer.Option(min=1, help="Keep N(w,e) from this count on.")] = 3,
+    min_word_count: Annotated[
+        int, typer.Option(min=1, help="Keep N(w,e) from this count on; --paper ignores those below 3.")
+    ] = 2,
     top: Annotated[int, typer.Option(min=1, max=255, help="Entities kept per name.")] = 64,
     names_in_text: Annotated[
-        bool, typer.Option("--names-in-text", help="Also count where names stand in the text, linked or not.")
-    ] = False,
+        bool, typer.Option(help="Also count where names stand in the text, linked or not: pboh link needs it.")
+    ] = True,
     keep_work: Annotated[
         bool, typer.Option(help="Keep corpus and counts in MODEL.work, so that changes are cheap.")
     ] = True,
