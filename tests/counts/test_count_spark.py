@@ -60,7 +60,7 @@ def test_every_table_equals_that_of_duckdb(session: Any, tmp_path: Path) -> None
 
     corpus = write_corpus(tmp_path / "corpus", random_pages(7, 80))
     (tmp_path / "crosswikis.bz2").write_bytes(bz2.compress(CROSSWIKIS.encode()))
-    options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5)
+    options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5, names_in_text=True)
     duckdb = count([corpus], tmp_path / "duckdb", options)
     spark = count([f"file://{corpus}"], f"file://{tmp_path}/spark", options, engine=Spark(session=session))
     same_tables(tmp_path / "duckdb", tmp_path / "spark", options)
