@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pboh.cli import main
-from pboh.counts import CountOptions
 from pboh.errors import InputError
 from pboh.model.build import BuildOptions
-from pboh.train import train, work_folder
+from pboh.train import COUNTING, train, work_folder
 
 WORLD = Path(__file__).parent.parent / "data" / "world.xml"
 
@@ -58,7 +58,7 @@ def test_running_again_does_nothing(model: Path) -> None:
 
 def test_a_changed_option_redoes_only_what_depends_on_it(model: Path) -> None:
     assert did(model, building=BuildOptions(fuzzy=False)) >= {"build"}
-    changed = did(model, counting=CountOptions(min_word_count=2))
+    changed = did(model, counting=replace(COUNTING, min_word_count=3))
     assert {stage for stage in changed if stage.startswith("count ")} == {"count word_entity", "count totals"}
 
 
