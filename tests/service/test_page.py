@@ -109,6 +109,18 @@ def test_a_text_is_linked_and_every_answer_has_reasons(open_page, linker):
     keep(page, "desk-light")
 
 
+def test_more_or_fewer_mentions_are_found(open_page):
+    page = open_page()
+    found = page.locator(".mention").count()
+    for value, expected in (("0.95", lambda n: n < found), ("0", lambda n: n >= found)):
+        move = """([input, value]) => { input.value = value;
+            input.dispatchEvent(new Event("input")); input.dispatchEvent(new Event("change")); }"""
+        handle = page.query_selector("#threshold")
+        solved(page, lambda move=move, handle=handle, value=value: page.evaluate(move, [handle, value]))
+        assert expected(page.locator(".mention").count())
+    assert "at least 0 %" in page.inner_text("#least")
+
+
 def test_the_graph_draws_ties_as_thick_as_their_contribution(open_page):
     page = open_page()
     answer = page.request.post(

@@ -177,7 +177,8 @@ def _one(engine: Engine, given: schemas.BatchDocument, overlapping: bool, candid
 
 def _graph(engine: Engine, given: schemas.GraphRequest) -> tuple[Document, dict[str, Any]]:
     if given.mentions is None:
-        wanted: list[Any] = [(mention.start, mention.end) for mention in engine.link(given.text)]
+        found = engine.link(given.text, threshold=given.threshold)
+        wanted: list[Any] = [(mention.start, mention.end) for mention in found]
     else:
         wanted = spans(given.mentions)
     checked, solution = engine.solve(given.text, wanted, given.overlapping)

@@ -88,6 +88,7 @@ class GraphRequest(Given):
     text: Text
     mentions: list[GivenMention] | None = None
     overlapping: bool = True
+    threshold: float | None = Field(None, ge=0, le=1, description="As in `/v1/link`.")
 
 
 class ExplainRequest(Given):

@@ -7,7 +7,7 @@ import { moved, nextWord, selectedSpan, showText, trimmed } from "./text.js";
 
 const EXAMPLE = "Jordan and Pippen won six titles with the Bulls in Chicago. In Munich, Müller scored for Bayern against "
   + "Dortmund. Mercury, Venus and Mars are planets; the Romans had gods of these names.";
-const state = { chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, info: null };
+const state = { chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, info: null, threshold: null };
 const past = [];
 const graph = new Graph(choose);
 let latest = 0;
@@ -21,7 +21,8 @@ async function solve(text, mentions, keep = {}) {
   const number = ++latest;
   document.body.setAttribute("aria-busy", "true");
   try {
-    const data = await ask("/v1/graph", mentions === null ? { text } : { text, mentions: asked(mentions) });
+    const found = { text, threshold: state.threshold };
+    const data = await ask("/v1/graph", mentions === null ? found : { text, mentions: asked(mentions) });
     if (number !== latest) return false; // a newer question is on its way
     if (keep.remember !== false && state.data) past.push({ text: state.chars.join(""), mentions: state.mentions });
     Object.assign(state, { chars: Array.from(text), mentions: data.mentions, data, explanations: null });
@@ -282,6 +283,11 @@ function wire() {
     back: () => go(graph.round - 1), forth: () => go(graph.round + 1),
     add: () => withSelection(add), move: () => withSelection(replace) };
   for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", act);
+  $("threshold").addEventListener("input", () => {
+    state.threshold = Number($("threshold").value);
+    $("least").textContent = `at least ${Math.round(100 * state.threshold)} % sure`;
+  });
+  $("threshold").addEventListener("change", link);
   $("round").addEventListener("input", () => { stop(); go(Number($("round").value)); });
   document.addEventListener("keydown", onKey);
   document.addEventListener("selectionchange", showSelection);
