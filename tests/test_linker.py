@@ -113,8 +113,10 @@ def test_nothing_one_thing_and_unknown_names(linker):
 
 
 def test_a_misspelt_name_is_rescued_by_its_trigrams(linker):
-    text = "Hemmingway wrote."
-    assert titles(linker.disambiguate(text, [(0, 10)])) == ["Ernest Hemingway"]
+    text = "Hemmingway wrote."  # 6 of 9 trigrams shared: a distance of 1/3
+    for distance, title in ((0.5, "Ernest Hemingway"), (0.3, None)):
+        strict = linker.with_settings(fuzzy_distance=distance)
+        assert titles(strict.disambiguate(text, [(0, 10)])) == [title]
     assert titles(linker.with_settings(fuzzy=False).disambiguate(text, [(0, 10)])) == [None]
 
 

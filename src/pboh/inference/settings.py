@@ -99,13 +99,14 @@ DEFAULT = PAPER.change(
     },
     popularity=1.0,
     variants=True,
+    fuzzy_distance=0.3,
     coreference=10.0,
-    zeta=0.1,
     window=25,
     min_word_count=2,
     unmatched=0.5,
     clip=4.0,
     floor=3.0,
+    threshold=0.3,
 )  # fmt: skip
 
 
