@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "info": "model",
     "learn": "learn",
     "link": "link",
+    "prune": "prune",
     "serve": "serve",
     "tune": "tune",
     "train": "train",

@@ -66,7 +66,7 @@ def info(
         store.verify(model)
     figures: dict[str, Any] = {
         key: opened.info.get(key)
-        for key in ("version", "pboh", "created", "language", "settings")
+        for key in ("version", "pboh", "created", "language", "settings", "licence", "note")
         if opened.info.get(key)
     }
     figures |= opened.info["totals"]

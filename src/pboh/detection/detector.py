@@ -11,12 +11,15 @@ from numba import njit
 from pboh.inference.spans import Span
 from pboh.model.hashing import Array
 from pboh.model.links import UNKNOWN, decode, encode
-from pboh.model.matching import AS_WRITTEN, Lexicon, matches
+from pboh.model.matching import SMALL, Lexicon, characters, matches
 from pboh.model.names import Layer
 from pboh.model.store import Model
+from pboh.text import _code_points
 
 LEAST_LINK = 0.02
-"""Names that are links more rarely than this are not looked at: words such as "the" and "was"."""
+"""Words with a small letter that are links more rarely than this are not looked at: "the", "was"."""
+LEAST_LINK_OF_CAPITAL = 0.003
+"""The same for other names. It is low, because a surname stands mostly inside a whole name, as no link."""
 ASSUMED = 0.5  # link probability of all names in a model that was built without names in text
 ASSUMED_SMALL = 0.02  # the same for a name that begins with a small letter
 WEIGHT_OF_LENGTH = 1.0
@@ -70,25 +73,27 @@ class Detector:
         else:
             self._written, self._folded = _assumed(model)
 
-    def all(self, text: str, least: float = LEAST_LINK) -> tuple[Spots, Array]:
+    def all(
+        self, text: str, least: float = LEAST_LINK, least_of_capital: float = LEAST_LINK_OF_CAPITAL
+    ) -> tuple[Spots, Array]:
         """Every occurrence of a name that is a link often enough, overlapping ones too; and their tokens."""
-        code = max(int(encode(np.asarray(least))), 1)
+        code = max(int(encode(np.asarray(min(least, least_of_capital)))), 1)
         rows, value = matches(text, self._lexicon, self._written, self._folded, code)
         order = np.lexsort((rows[:, 4], rows[:, 1], rows[:, 0]))
         rows, link = rows[order], decode(value[order])
         first = np.ones(len(rows), bool)  # as written comes before folded, and tells more
         first[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
         rows, link = rows[first], link[first]
+        small = characters().kind[_code_points(text)[rows[:, 0]]] & SMALL > 0
         if not self.counted:
-            small = np.asarray([text[at].islower() for at in rows[:, 0].tolist()], bool)
-            link = np.where(small & (rows[:, 4] == AS_WRITTEN), ASSUMED_SMALL, link).astype(np.float32)
-            keep = link >= least
-            rows, link = rows[keep], link[keep]
+            link = np.where(small, ASSUMED_SMALL, link).astype(np.float32)
+        keep = link >= np.where(small, least, least_of_capital)
+        rows, link = rows[keep], link[keep]
         return Spots(rows[:, 0], rows[:, 1], link), rows[:, 3]
 
-    def detect(self, text: str, least: float = LEAST_LINK, given: Sequence[Span] = ()) -> Spots:
+    def detect(self, text: str, given: Sequence[Span] = (), **least: float) -> Spots:
         """Names that do not overlap each other, nor a ``given`` span, chosen by link probability × tokens."""
-        spots, tokens = self.all(text, least)
+        spots, tokens = self.all(text, **least)
         if given:
             free = ~_overlaps(spots, sorted(given))
             spots, tokens = Spots(*(column[free] for column in spots)), tokens[free]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.detection.detector import LEAST_LINK
 from pboh.document import Document
+from pboh.inference.candidates import longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import Array
@@ -33,13 +33,12 @@ def link(
     *,
     threshold: float | None = None,
     spans: Sequence[Sequence[Any]] = (),
-    least: float = LEAST_LINK,
     id: str | None = None,
 ) -> Document:
     """See :meth:`pboh.linker.Linker.link`."""
     began = perf_counter()
     given = check_spans(text, spans)
-    spots = linker.detector.detect(text, least, given)
+    spots = linker.detector.detect(text, given)
     places = [Span(start, end) for start, end in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
     timings = {"detection": perf_counter() - began}
@@ -90,6 +89,7 @@ def detection_features(
     features["link"] = log_odds(np.asarray(link_probability, np.float64))
     begins = np.asarray([not text[span.start].islower() for span in spans], np.float64)
     features["capital"] = begins
+    features["part"] = _part_of_longer(text, spans)
     features["words"] = (
         np.log([1 + text.count(" ", span.start, span.end) for span in spans]) if spans else begins
     )
@@ -97,6 +97,14 @@ def detection_features(
         np.asarray([_inside_sentence(text, span.start) for span in spans], np.float64) * begins
     )
     return features
+
+
+def _part_of_longer(text: str, spans: Sequence[Span]) -> Array:
+    """Whether a longer mention begins or ends with the words of this one: Clinton beside Bill Clinton."""
+    surfaces = [text[span.start : span.end] for span in spans]
+    unique = list(dict.fromkeys(surfaces))
+    longer = dict(zip(unique, longer_mentions(unique), strict=True))
+    return np.asarray([bool(longer[surface]) for surface in surfaces], np.float64)
 
 
 def _inside_sentence(text: str, start: int) -> bool:

@@ -37,17 +37,19 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
     unary, n = solution.unary, len(solution.answer)
     at, rows = np.maximum(solution.answer, 0), np.arange(n)
     linked = int((solution.answer >= 0).sum())
-    if not n:
-        return {name: np.zeros(0) for name in ("posterior", "prior", "context", "coherence", "popularity")}
+    if not linked:
+        return {name: np.zeros(n) for name in ("posterior", "prior", "context", "coherence", "popularity")}
     others = solution.pairs.unseen * (linked - 1)
+    answered = solution.answer >= 0
+    pairs = np.where(answered, solution.scores[rows, at], 0) - np.where(answered, unary.local[rows, at], 0)
     columns = {
         "posterior": log_odds(solution.marginals.probability()[rows, at]),
         "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
         "context": np.clip(unary.context[rows, at], -50, 100),
-        "coherence": np.clip(solution.scores[rows, at] - unary.local[rows, at] - others, 0, 20),
+        "coherence": np.clip(pairs - others, 0, 20),
         "popularity": np.log1p(occurrences[unary.entity[rows, at]].astype(np.float64)),
     }
-    return {name: np.where(solution.answer >= 0, column, 0.0) for name, column in columns.items()}
+    return {name: np.where(answered, column, 0.0) for name, column in columns.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,10 @@ def open_model(folder: str | Path) -> Model:
     """
     folder = Path(folder)
     info = read_manifest(folder)
+    if "parcel" in info:
+        from pboh.model.parcel import open_parcel  # noqa: PLC0415  (only pruned models need it)
+
+        return open_parcel(folder, info)
     arrays = {name: _map(folder / f"{name}.npy", entry) for name, entry in info["arrays"].items()}
     missing = set(ARRAYS) - set(arrays)
     if missing:
@@ -192,12 +196,13 @@ def _map(path: Path, entry: dict[str, Any]) -> Array:
 def verify(folder: str | Path) -> None:
     """Compare every file with its checksum; raises :class:`ModelError` at the first that differs."""
     folder = Path(folder)
-    for name, entry in open_model(folder).info["arrays"].items():
-        path = folder / f"{name}.npy"
-        if checksum(path) != entry["sha256"]:
-            raise ModelError(
-                "a file of the model was altered (its checksum differs)", where=path, todo=_REBUILD
-            )
+    info = open_model(folder).info
+    files = {f"{name}.npy": entry for name, entry in info["arrays"].items()}
+    files |= {f"{name}.zst": entry for name, entry in info.get("parcel", {}).items()}
+    for file, entry in files.items():
+        if checksum(folder / file) != entry["sha256"]:
+            what = "a file of the model was altered (its checksum differs)"
+            raise ModelError(what, where=folder / file, todo=_REBUILD)
 
 
 _REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"

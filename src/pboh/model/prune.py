@@ -1,0 +1,351 @@
+"""Makes a model small: what decides answers stays, what repeats or rarely matters goes.
+
+- The layers of a name become one: p(e|m) is the same weighted sum of counts as before, computed now instead
+  of at every look-up, by the folded form of the name. Names as written stay beside it if linked often enough.
+- Names made from titles stay for entities that are linked often enough; long tails of a name's entities go.
+- Context words stay where they can change an answer: for entities that share a name with another one, the
+  words that speak most for the entity. p(w|e) goes on summing to one, so an unmatched word costs less.
+- Pages that link an entity stay from a number of them on; a single page says little about its neighbours.
+- The trigram index and the words of entities' own pages go. No entity goes: rare ones are most of the world.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pboh.errors import InputError, OutputError
+from pboh.files import disk_errors, write_json
+from pboh.model.hashing import Array, bucket_index
+from pboh.model.names import LAYERS, Layer
+from pboh.model.pairs import head_table
+from pboh.model.parcel import pack
+from pboh.model.store import FORMAT, MANIFEST, VERSION, Model
+from pboh.progress import Report, silent
+
+Rows = dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class PruneOptions:
+    """How much of a model stays; recorded in ``model.json``."""
+
+    context_rows: int = 1_500_000  # N(w,e) kept
+    words_per_entity: int = 200
+    least_share: float = 0.002  # of a name's links that an entity must have
+    entries_per_name: int = 20
+    as_written: int = 3  # links a name must have to be kept as it is written, with its capital letters
+    first_and_last: int = 3  # links that an entity needs to be known by its first or last name
+    prefixes: int = 20  # the same for beginnings of titles and initials
+    documents: int = 1  # documents that must link an entity for its list to stay
+    filter_slots: int = 1 << 22
+
+
+LEVELS = (
+    PruneOptions(as_written=2),
+    PruneOptions(),
+    PruneOptions(documents=2),
+    PruneOptions(documents=2, as_written=5, first_and_last=10, prefixes=50),
+    PruneOptions(documents=3, as_written=10, first_and_last=20, prefixes=100, filter_slots=1 << 21),
+    PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
+)
+"""From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
+ROOM_FOR_WORDS = 0.06  # of the whole
+LICENCE = (
+    "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
+    "Pass it on under the same licence, naming Wikipedia. No text of any page is included."
+)
+NOTE = (
+    "A small model to start with: it knows part of the world, and part of its names. "
+    "Train a full one with: pboh download enwiki --out dump && pboh train dump/*.bz2 --out model"
+)
+
+
+def prune_to(
+    model: Model, layers: dict[str, float], out: Path, megabytes: float, report: Report = silent
+) -> dict[str, Any]:
+    """Write a parcel of at most that many megabytes to ``out``; returns its ``model.json``."""
+    budget, aside = int(megabytes * 1e6), out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    if out.exists() and any(out.iterdir()) and not (out / MANIFEST).exists():
+        raise OutputError(
+            "the folder is not empty and holds no model", where=out, todo="Choose another --out"
+        )
+    try:
+        for number, options in enumerate(LEVELS):
+            report(number, len(LEVELS) + 1, f"trying level {number + 1}")
+            rest = _packed(model, layers, replace(options, context_rows=100_000), aside)[1]
+            per_row = (rest["context_word"]["bytes"] + rest["context_count"]["bytes"]) / 100_000
+            fixed = _size(rest) - 100_000 * per_row + 64_000  # model.json is one of the files
+            if fixed < budget * (1 - ROOM_FOR_WORDS):
+                break
+        else:
+            raise InputError(
+                f"{megabytes:g} MB are too few for this model", todo=f"Allow {fixed / 1e6:.0f} MB"
+            )
+        rows = int(0.97 * (budget - fixed) / per_row)
+        while True:
+            chosen = replace(options, context_rows=rows)
+            settings, columns = _packed(model, layers, chosen, aside)
+            if _size(columns) + 64_000 <= budget:
+                break
+            rows = int(0.9 * rows)
+        info = _description(model, settings, chosen) | {"parcel": columns}
+        write_json(aside / MANIFEST, {"format": FORMAT, "version": VERSION, **info})
+        shutil.rmtree(out, ignore_errors=True)
+        aside.replace(out)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    report(len(LEVELS) + 1, len(LEVELS) + 1)
+    return info
+
+
+def _packed(
+    model: Model, layers: dict[str, float], options: PruneOptions, folder: Path
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    with disk_errors(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    arrays, settings = prune(model, layers, options)
+    return settings, pack(model, arrays, folder)
+
+
+def _size(columns: dict[str, dict[str, Any]]) -> int:
+    return sum(int(column["bytes"]) for column in columns.values())
+
+
+def _description(model: Model, settings: dict[str, Any], options: PruneOptions) -> dict[str, Any]:
+    """What the small model says of itself; folders of the machine it was made on are nobody's business."""
+    info = {k: v for k, v in model.info.items() if k not in ("arrays", "calibration", "detection", "format")}
+    info["corpus"] = [{k: v for k, v in c.items() if k != "folder"} for c in info.get("corpus") or []]
+    count = dict((info.get("options") or {}).get("count") or {})
+    if count.get("crosswikis"):
+        count["crosswikis"] = Path(count["crosswikis"]).name
+    info["options"] = {**(info.get("options") or {}), "count": count, "prune": asdict(options)}
+    info["settings"] = {**info.get("settings", {}), **settings}
+    info["settings"].pop("threshold", None)  # it goes with a calibration, which has to be done again
+    return info | {"licence": LICENCE, "note": NOTE, "arrays": {}}
+
+
+def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Rows, dict[str, Any]]:
+    """Arrays of the smaller model and the settings it needs; ``layers`` are the weights used so far."""
+    names = merge_layers(model, layers, options)
+    arrays = _name_arrays(model, names, options)
+    arrays |= _entities(model, options)
+    arrays |= _words(model, _rivals(names), options)
+    kept = {"cased", "folded", "title", "stripped", "last", "first", "prefix"}
+    settings = {
+        "layers": {layer: float(layer in kept) for layer in LAYERS},
+        "popularity": 0.0,
+        "fuzzy": False,
+    }
+    return arrays, settings
+
+
+# -- names ------------------------------------------------------------------------------------------
+
+
+def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) -> Rows:
+    """One row per folded name and entity: Σ over layers of weight · count (· links, if made from titles).
+
+    Names as written keep rows of their own; lower-case counts go to the folded ones. ``key`` of a row is
+    twice the place of the name in the table, plus 1 if the row is about its folded form.
+    """
+    offsets, layer, entity = model["name_offsets"], model["name_layer"], model["name_entity"].astype(np.int64)
+    links = model["entity_occurrences"].astype(np.float64) + 1.0
+    sizes: Array = np.diff(offsets.astype(np.int64))
+    key = np.repeat(np.arange(offsets.size - 1), sizes)
+    weight = np.asarray([layers[name] for name in LAYERS])
+    weight[Layer.FOLDED] += weight[Layer.LOWER]
+    value = weight[layer] * model["name_count"] * np.where(layer >= Layer.TITLE, links[entity], 1.0)
+    cased = layer == Layer.CASED
+    linked = np.bincount(key[cased], model["name_count"][cased], sizes.size)
+    keep = (layer >= Layer.FOLDED) | (cased & (linked[key] >= options.as_written))
+    key, layer, entity, value = key[keep], layer[keep].astype(np.int64), entity[keep], value[keep]
+    key = 2 * key + (layer >= Layer.FOLDED)  # what is said of a name as written stays apart
+    order = np.lexsort((layer, entity, key))
+    key, layer, entity, value = key[order], layer[order], entity[order], value[order]
+    first = np.ones(key.size, bool)
+    first[1:] = (key[1:] != key[:-1]) | (entity[1:] != entity[:-1])
+    starts = np.flatnonzero(first)
+    summed = np.add.reduceat(value, starts) if starts.size else value
+    mask = np.bitwise_or.reduceat(1 << layer, starts) if starts.size else layer
+    rows = {"key": key[starts], "entity": entity[starts], "value": summed, "layer": _main_layer(mask)}
+    return _cut(rows, links, mask, options)
+
+
+_BY_RANK = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST, Layer.PREFIX)
+
+
+def _main_layer(mask: Array) -> Array:
+    """How a row can be made from its entity's title, if it can; else FOLDED."""
+    layer = np.where(mask == 1 << Layer.CASED, np.uint8(Layer.CASED), np.uint8(Layer.FOLDED))
+    for candidate in reversed(_BY_RANK):
+        layer[mask & (1 << candidate) > 0] = candidate
+    return layer
+
+
+def _cut(rows: Rows, links: Array, mask: Array, options: PruneOptions) -> Rows:
+    """Leave out names that are only made up of rarely linked entities, and the tails of the others."""
+    used = (1 << Layer.FOLDED) | (1 << Layer.TITLE) | (1 << Layer.STRIPPED) | (1 << Layer.REDIRECT)
+    used |= (1 << Layer.DISAMBIGUATION) | (1 << Layer.CASED)
+    either = (1 << Layer.LAST) | (1 << Layer.FIRST)
+    least = np.where(mask & either, options.first_and_last, options.prefixes)
+    keep = (mask & used > 0) | (links[rows["entity"]] > least)
+    rows = {name: column[keep] for name, column in rows.items()}
+    order = np.lexsort((rows["entity"], -rows["value"], rows["key"]))
+    rows = {name: column[order] for name, column in rows.items()}
+    new = np.ones(order.size, bool)
+    new[1:] = rows["key"][1:] != rows["key"][:-1]
+    starts = np.flatnonzero(new)
+    sizes = np.diff(np.append(starts, order.size))
+    total = np.repeat(np.add.reduceat(rows["value"], starts), sizes) if starts.size else rows["value"]
+    place = np.arange(order.size) - np.repeat(starts, sizes)
+    keep = (place < options.entries_per_name) & (rows["value"] >= options.least_share * total)
+    # an entity stays known by its title whatever else that means
+    keep |= (rows["layer"] == Layer.TITLE) & (place < 64)
+    return {name: column[keep] for name, column in rows.items()}
+
+
+def _rivals(names: Rows) -> Array:
+    """Entities that share a name with another one: only there can context change an answer."""
+    several = np.bincount(names["key"]) > 1
+    return np.unique(names["entity"][several[names["key"]]])
+
+
+def _name_arrays(model: Model, names: Rows, options: PruneOptions) -> Rows:
+    keys, starts = np.unique(names["key"] // 2, return_index=True)
+    hashes = model["name_hash"][keys]
+    arrays = {
+        "name_hash": hashes,
+        "name_buckets": bucket_index(hashes),
+        "name_offsets": np.append(starts, names["key"].size).astype(np.uint32),
+        "name_entity": names["entity"].astype(np.uint32),
+        "name_layer": names["layer"].astype(np.uint8),
+        "name_count": names["value"].astype(np.float32),
+    }
+    for name in ("name_link_written", "name_link_folded"):
+        if name in model:
+            arrays[name] = model[name][keys]
+    if "name_filter" in model:
+        arrays["name_filter"] = _smaller_filter(model["name_filter"], options.filter_slots)
+    for name in ("title_blob", "title_offsets", "title_hash", "title_buckets", "title_entity"):
+        arrays[name] = model[name]
+    return arrays
+
+
+def _smaller_filter(bits: Array, slots: int) -> Array:
+    """The filter with neighbouring slots united, until few enough are left (a slot is a hash's top bits)."""
+    while bits.size * 4 > slots:
+        pairs = (bits | (bits >> 2)) & 0b00110011  # slots 0|1 and 2|3 of every byte
+        halves = ((pairs & 3) | (pairs >> 2)).astype(np.uint8)  # four bits: two slots
+        bits = halves[0::2] | (halves[1::2] << 4)
+    return np.asarray(bits, np.uint8)
+
+
+# -- entities and documents -------------------------------------------------------------------------
+
+
+def _entities(model: Model, options: PruneOptions) -> Rows:
+    offsets, documents = model["posting_offsets"], model["posting_document"]
+    sizes = np.diff(offsets)
+    keep = sizes >= options.documents
+    rows = np.repeat(keep, sizes)
+    new = np.concatenate([[0], np.cumsum(np.where(keep, sizes, 0))]).astype(np.int64)
+    kept = documents[rows]
+    heads, pairs = head_table(new, kept)
+    return {
+        "entity_occurrences": model["entity_occurrences"],
+        "entity_marginal": np.where(keep, model["entity_marginal"], 0),
+        "posting_offsets": new,
+        "posting_document": kept,
+        "head_entity": heads,
+        "head_pairs": pairs,
+    }
+
+
+# -- words ------------------------------------------------------------------------------------------
+
+
+def _words(model: Model, rivals: Array, options: PruneOptions) -> Rows:
+    """The context words that speak most for the entities that have rivals, the vocabulary cut to them."""
+    offsets = model["context_offsets"]
+    columns: tuple[list[Array], ...] = ([], [], [], [])
+    for start in range(0, rivals.size, 20_000):  # some hundred thousand rows at a time
+        part = rivals[start : start + 20_000]
+        sizes = offsets[part + 1] - offsets[part]
+        rows = np.repeat(offsets[part] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+        rows += np.arange(rows.size)
+        owner = np.repeat(part, sizes)
+        number, times = model["context_word"][rows], model["context_count"][rows]
+        worth = _worth(model, owner, number, times)
+        keep = (worth > 0) & (_place(owner, -worth) < options.words_per_entity)
+        for column, values in zip(columns, (owner, number, times, worth), strict=True):
+            column.append(values[keep])
+    owner, number, times, worth = (
+        np.concatenate(column) if column else np.zeros(0, np.int64) for column in columns
+    )
+    if worth.size > options.context_rows:
+        least = np.partition(worth, worth.size - options.context_rows)[worth.size - options.context_rows]
+        keep = worth >= least
+        owner, number, times = owner[keep], number[keep], times[keep]
+    return _word_arrays(model, owner, number, times)
+
+
+def _place(owner: Array, rank: Array) -> Array:
+    """Place of every row among those of its owner (owners ascending), by ascending rank."""
+    order = np.lexsort((rank, owner))
+    new = np.ones(owner.size, bool)
+    new[1:] = owner[order][1:] != owner[order][:-1]
+    starts = np.flatnonzero(new)
+    place = np.empty(owner.size, np.int64)
+    place[order] = np.arange(owner.size) - np.repeat(starts, np.diff(np.append(starts, owner.size)))
+    return place
+
+
+def _backoff(model: Model, xi: float = 0.5) -> Array:
+    """1−μ_e of every entity, 1 without statistics."""
+    total = np.maximum(model["context_total"], 1e-9)
+    share = 1.0 - (model["context_mass"][0] - xi * model["context_types"][0]) / total
+    return np.where(model["context_total"] > 0, np.maximum(share, 1e-9), 1.0)
+
+
+def _worth(
+    model: Model, owner: Array, word: Array, count: Array, xi: float = 0.5, clip: float = 4.0
+) -> Array:
+    """What a word brings where it stands, times how often it does: N(w,e)^½ · score; 0 below a ratio of 3."""
+    backoff = _backoff(model)[owner]
+    ratio = np.maximum(count - xi, 0) / (model["context_total"][owner] * model["word_background"][word])
+    score = np.minimum(np.log(ratio + backoff), clip) - np.log(backoff)
+    return np.where(ratio + backoff >= 3.0, score * np.sqrt(count), 0.0)
+
+
+def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Rows:
+    """The kept rows by entity; what was dropped joins the mass that is spread over all words."""
+    size = model.entities
+    used = np.bincount(word, minlength=model["word_background"].size)
+    frequent = np.argsort(-used, kind="stable")[: int((used > 0).sum())]
+    number = np.full(used.size, -1, np.int64)
+    number[frequent] = np.arange(frequent.size)
+    order = np.lexsort((number[word], owner))
+    by_hash = number[model["word_id"]]
+    known = by_hash >= 0
+    types = np.bincount(owner, minlength=size)
+    total = np.where(types > 0, model["context_total"], 0).astype(np.float32)
+    mass = np.bincount(owner, count, size).astype(np.float32)
+    return {
+        "word_hash": model["word_hash"][known],
+        "word_buckets": bucket_index(model["word_hash"][known]),
+        "word_id": by_hash[known].astype(np.int32),
+        "word_background": model["word_background"][frequent],
+        "context_offsets": np.searchsorted(owner[order], np.arange(size + 1)).astype(np.int64),
+        "context_word": number[word][order].astype(np.int32),
+        "context_count": count[order].astype(np.uint16),
+        "context_total": total,
+        "context_mass": np.stack([mass, mass]),
+        "context_types": np.stack([types, types]).astype(np.float32),
+    }
