@@ -204,7 +204,7 @@ def fit(
         "at_threshold": _at(threshold, held_out, right, gold),
         "without": _at(0.0, held_out, right, gold),
     }
-    return Reliability(fitted.weights, fitted.knots, np.floor(1e4 * threshold) / 1e4), figures
+    return Reliability(fitted.weights, fitted.knots, float(np.floor(1e4 * threshold)) / 1e4), figures
 
 
 def _at(threshold: float, probability: Floats, right: NDArray[np.bool_], gold: int) -> dict[str, float]:
