@@ -102,7 +102,7 @@ def test_a_text_is_linked_and_every_answer_has_reasons(open_page, linker):
     expected = next(m for m in linker.link(TEXT) if m.text == "Jordan")
     assert candidates == [c.entity.title for c in expected.candidates]
     for term in ("prior", "words", "neighbours"):
-        assert page.locator(f".reason.{term}").count() == len(candidates)
+        assert page.locator(f".reason.{term}").count() == min(len(candidates), 4)
     widths = page.eval_on_selector_all(".meter i", "all => all.map(e => parseFloat(e.style.width))")
     assert widths == pytest.approx([100 * c.probability for c in expected.candidates], abs=0.1)
     assert page.locator(".details .term").count() > 0

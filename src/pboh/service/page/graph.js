@@ -19,7 +19,7 @@ export class Graph {
     this.round = Math.max(0, data.rounds.length - 1);
     const box = $("graph");
     const width = Math.max(320, box.clientWidth || 720);
-    const height = Math.min(900, Math.max(300, 150 + (width < 560 ? 40 : 24) * this.shown.length));
+    const height = Math.min(900, Math.max(300, 170 + (width < 560 ? 40 : 26) * this.shown.length));
     this.places = layout(this.shown, data, width, height);
     this.svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Mentions and their ties" });
     this.edges = draw("g");
@@ -134,7 +134,7 @@ function layout(shown, data, width, height) {
     .map((e) => [place.get(e.a), place.get(e.b), e.value / strongest]);
   for (let step = 0; step < 250; step += 1) spread(spots, ties, 0.2 * (1 - step / 250));
   fit(spots, width, height, edge);
-  for (let step = 0; step < 120; step += 1) {
+  for (let step = 0; step < 240; step += 1) {
     part(spots);
     for (const spot of spots) {
       spot.x = Math.min(width - spot.half, Math.max(spot.half, spot.x));

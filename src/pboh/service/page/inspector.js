@@ -4,6 +4,8 @@ import { $, make, percent, signed, tint } from "./dom.js";
 
 const TERMS = [["prior", "name"], ["words", "words"], ["coreference", "longer name"], ["neighbours", "neighbours"]];
 
+const SHOWN = 4; // candidates whose reasons are always drawn; the others show theirs when opened
+
 export function showInspector(state, actions) {
   const mention = state.mentions[state.chosen];
   if (!mention) {
@@ -51,7 +53,7 @@ function candidate(mention, entry, k, state, actions) {
       make("span", { className: "percent", textContent: percent(entry.probability) }), pin),
     make("div", { className: "meter", role: "presentation" }, meter));
   const explained = state.explanations?.find((e) => e.entity === entry.entity);
-  if (explained) {
+  if (explained && (k < SHOWN || isAnswer || open)) {
     row.append(reasons(explained, state.explanations));
     if (open) row.append(details(explained, state, actions));
   }
