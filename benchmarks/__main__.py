@@ -6,7 +6,7 @@ import sys
 import traceback
 from importlib import import_module
 
-ALL = ("extract", "count", "fuzzy", "belief_propagation", "pairs", "inference")
+ALL = ("extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "service")
 
 
 def run(names: list[str]) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,9 +37,8 @@ def say_if_compiling(after: float = 2.0) -> Iterator[None]:
     """Explain a first call that takes long: its kernels are being compiled, once per machine and version."""
 
     def say() -> None:
-        print(
-            "pboh: compiling kernels, once on this machine (pboh warmup does it beforehand) …",
-            file=sys.stderr,
+        logging.getLogger("pboh").warning(
+            "compiling kernels, once on this machine (pboh warmup does it beforehand) …"
         )
 
     timer = Timer(after, say)

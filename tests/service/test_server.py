@@ -48,7 +48,7 @@ class Served:
 
     def lines(self):
         written = self.log.read_text().splitlines()
-        return [json.loads(line) for line in written if not line.startswith("pboh: compiling kernels")]
+        return [json.loads(line) for line in written if not line.startswith("compiling kernels")]
 
 
 @contextmanager
