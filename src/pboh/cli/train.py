@@ -33,7 +33,8 @@ def train_command(
     ] = 2,
     top: Annotated[int, typer.Option(min=1, max=255, help="Entities kept per name.")] = 64,
     names_in_text: Annotated[
-        bool, typer.Option(help="Also count where names stand in the text, linked or not: pboh link needs it.")
+        bool,
+        typer.Option(help="Count where names stand in the text, linked or not: pboh link needs it."),
     ] = True,
     keep_work: Annotated[
         bool, typer.Option(help="Keep corpus and counts in MODEL.work, so that changes are cheap.")
