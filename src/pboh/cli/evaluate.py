@@ -173,7 +173,16 @@ def _run(side: _Side, linker: Linker, datasets: list[Dataset], options: dict[str
 
 
 def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
-    return [{**run.row.to_dict(), "model": evaluation.model} for run in evaluation.runs]
+    from pboh.evaluation.breakdowns import calibration
+
+    return [
+        {
+            **run.row.to_dict(),
+            "model": evaluation.model,
+            "calibration_error": calibration([run.judgement]).error,
+        }
+        for run in evaluation.runs
+    ]
 
 
 def _print(first: Evaluation, second: Evaluation | None) -> None:
@@ -193,6 +202,7 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
         shown.append(tables.side_by_side_table(first, second))
         shown.append(tables.comparison_table("Paired tests between models", compare_models(first, second)))
     shown += [
+        tables.calibration_table(first),
         tables.propagation_table(first),
         tables.graph_table(first),
         tables.dataset_table(first.datasets),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pboh.evaluation import published
+from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import Comparison, Row
 from pboh.evaluation.runner import Evaluation, Run
@@ -186,6 +187,16 @@ def ablation_table(evaluation: Evaluation) -> Table:
     for column, dataset in enumerate(evaluation.datasets, start=1):
         recalls = [run.row.micro.recall for run in evaluation.runs if run.dataset.name == dataset.name]
         table.strong.add((recalls.index(max(recalls)), column))
+    return table
+
+
+def calibration_table(evaluation: Evaluation) -> Table:
+    """How far the probabilities of the main system can be trusted."""
+    note = "Mean distance of the probability of an answer and the share that is right, in ten equal steps."
+    table = Table("Expected calibration error", ["Dataset", "answers", "error %"], note=note)
+    for run in evaluation.main_runs():
+        answers = int(run.judgement.answered.sum())
+        table.add([run.row.dataset, f"{answers:,}", percent(calibration([run.judgement]).error)], ours=True)
     return table
 
 
