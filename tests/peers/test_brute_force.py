@@ -125,8 +125,8 @@ def test_a_fixed_point_cannot_be_improved_by_changing_three_mentions(record_prop
             assert not better_neighbour(scores, best, 3)
             converged += 1
             solved += scores[best] >= scores.max() - 1e-4
-    record_property("converged", converged / len(graphs))
-    record_property("equal to brute force where converged", solved / converged)
+    record_property("converged", float(converged / len(graphs)))
+    record_property("equal to brute force where converged", float(solved / converged))
     assert converged > 0.75 * len(graphs)
     assert solved > 0.97 * converged
 
@@ -139,7 +139,7 @@ def test_documents_are_solved_almost_always(record_property):
         beliefs, scores = graph.propagate(), graph.scores()
         converged += beliefs.converged
         solved += scores[tuple(beliefs.best())] >= scores.max() - 1e-4
-    record_property("converged", converged / len(graphs))
-    record_property("equal to brute force", solved / len(graphs))
+    record_property("converged", float(converged / len(graphs)))
+    record_property("equal to brute force", float(solved / len(graphs)))
     assert converged > 0.8 * len(graphs)
     assert solved > 0.93 * len(graphs)
