@@ -25,7 +25,10 @@ def evaluate_command(
     ],
     model: Annotated[Path, typer.Option("--model", "-m", metavar="MODEL", help="A model folder.")],
     systems: Annotated[
-        str, typer.Option(metavar="all|NAME,…", help="localmention, localcontext, unnorm, rescaled, pboh.")
+        str,
+        typer.Option(
+            metavar="all|NAME,…", help="localmention, localcontext, unnorm, rescaled, pboh, learned."
+        ),
     ] = "pboh",
     paper: Annotated[bool, typer.Option("--paper", help="The paper's model: every extension off.")] = False,
     change: Annotated[
@@ -145,17 +148,16 @@ class _Side(NamedTuple):
 def _systems(text: str) -> list[str]:
     from pboh.errors import InputError
     from pboh.evaluation.runner import SYSTEMS
+    from pboh.inference.settings import SYSTEMS as KNOWN
 
     names = (
         list(SYSTEMS)
         if text == "all"
         else list(dict.fromkeys(name.strip().lower() for name in text.split(",")))
     )
-    unknown = [name for name in names if name not in SYSTEMS]
+    unknown = [name for name in names if name not in KNOWN]
     if unknown:
-        raise InputError(
-            f"unknown system {unknown[0]!r}", todo=f"Choose all, or some of {', '.join(SYSTEMS)}"
-        )
+        raise InputError(f"unknown system {unknown[0]!r}", todo=f"Choose all, or some of {', '.join(KNOWN)}")
     return names
 
 

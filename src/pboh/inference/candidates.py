@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numba import njit
 
+from pboh.errors import ModelError
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
 from pboh.model.hashing import Array, look_up
@@ -102,6 +103,11 @@ class Candidates:
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings
+        if settings.learned and "learned_count" not in model:
+            raise ModelError(
+                "the model has no learned parameters", where=model.folder,
+                todo="Learn them with: pboh learn MODEL --corpus CORPUS",
+            )  # fmt: skip
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 
     def find(self, surfaces: list[str]) -> tuple[Array, Array, Array]:
@@ -128,7 +134,7 @@ class Candidates:
             model["name_offsets"],
             model["name_entity"],
             model["name_layer"],
-            model["name_count"],
+            model["learned_count" if self.settings.learned else "name_count"],
             model["entity_occurrences"],
             self.weights,
             self.settings.popularity,

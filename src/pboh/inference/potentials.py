@@ -11,7 +11,7 @@ from pboh.inference.belief_propagation import Couplings
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
 from pboh.model.hashing import Array, hash_words
-from pboh.model.pairs import cooccurrences
+from pboh.model.pairs import cooccurrences, learned_couplings
 from pboh.model.store import Model
 from pboh.model.words import WORD_THRESHOLDS, context_scores, number_words
 from pboh.text import scan, stop_words
@@ -211,6 +211,8 @@ class Potentials:
                 np.zeros(unique.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
             )
             return Pairs(label, none, 0.0)
+        if s.learned:
+            return self._learned(unique, label, linkable)
         start, other, count = cooccurrences(
             unique,
             model["posting_offsets"],
@@ -224,3 +226,13 @@ class Potentials:
             self.backoff, s.delta, s.self_pair, weight,
         )  # fmt: skip
         return Pairs(label, Couplings(*couplings), weight * float(np.log(self.backoff)))
+
+    def _learned(self, unique: Array, label: Array, linkable: int) -> Pairs:
+        """λ as learned by pseudo-likelihood; a pair without a parameter is 0, others may lie below it."""
+        model = self.model
+        rows = (model["learned_pair_offsets"], model["learned_pair_other"], model["learned_pair_value"])
+        table = learned_couplings(unique, *rows)
+        if model.info["learned"]["parameters"]["rescaled"]:
+            table *= 2.0 / (linkable - 1)
+        least = min(float(table.min(initial=0.0)), 0.0)
+        return Pairs(label, Couplings.dense(table, least), least)

@@ -9,7 +9,7 @@ from pboh.errors import InputError
 from pboh.model.names import LAYERS
 from pboh.model.words import WORD_THRESHOLDS
 
-SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh")
+SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
 
 def _paper_layers() -> dict[str, float]:
@@ -23,7 +23,7 @@ class Settings:
     All of them can be changed when a model is loaded; none needs a rebuild.
     """
 
-    system: str = "pboh"  # which terms of Eq. (c2) are on: localmention, localcontext, unnorm, rescaled, pboh
+    system: str = "pboh"  # which terms of Eq. (c2) are on, see SYSTEMS
     # candidates (section "Candidate Selection")
     layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
     popularity: float = 0.0  # exponent of an entity's link count in layers made from titles (1 = Bayes' rule)
@@ -82,12 +82,22 @@ class Settings:
     @property
     def context_weight(self) -> float:
         """ζ, or 0 in the systems without context."""
-        return self.zeta if self.system in ("localcontext", "pboh") else 0.0
+        return self.zeta if self.system in ("localcontext", "pboh", "learnedcontext") else 0.0
+
+    @property
+    def learned(self) -> bool:
+        """Whether ρ and λ are those of ``pboh learn`` instead of counts."""
+        return self.system.startswith("learned")
 
     def pair_weight(self, n: int) -> float:
-        """Factor of λ for n linkable mentions: 1 (Unnorm), 2/(n−1) (Rescaled), 2τ/(n−1) (PBoH), 0 (local)."""
+        """Factor of λ for n linkable mentions: 1 (Unnorm), 2/(n−1) (Rescaled), 2τ/(n−1) (PBoH), 0 (local).
+
+        Learned λ bring their own: see :meth:`pboh.inference.potentials.Potentials.pairs`.
+        """
         if n < 2 or self.system in ("localmention", "localcontext"):
             return 0.0
+        if self.learned:
+            return 1.0
         return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": 2.0 * self.tau / (n - 1)}[self.system]
 
 

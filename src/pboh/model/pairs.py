@@ -165,3 +165,18 @@ def _head_pairs(heads, offsets, documents, mark):  # type: ignore[no-untyped-def
         for k in range(offsets[heads[h]], offsets[heads[h] + 1]):
             mark[documents[k]] = False
     return table
+
+
+@njit(cache=True, nogil=True)
+def learned_couplings(entities: Array, offsets: Array, others: Array, values: Array) -> Array:
+    """λ(e, u) between all ascending ``entities`` from rows of learned parameters, 0 where there is none."""
+    table = np.zeros((entities.size, entities.size), np.float32)
+    for i in range(entities.size):
+        low, high = offsets[entities[i]], offsets[entities[i] + 1]
+        for j in range(entities.size):
+            low += np.searchsorted(others[low:high], entities[j])
+            if low == high:
+                break
+            if others[low] == entities[j]:
+                table[i, j] = values[low]
+    return table
