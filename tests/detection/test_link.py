@@ -200,13 +200,14 @@ def test_a_hundred_thousand_repetitions(counted):
 
 @pytest.mark.slow
 def test_ten_megabytes(counted):
-    text = (TEXT + " Nothing else happened that day, so we went home.\n") * 45_000
+    filler = " nothing else happened that day, so we all went home and waited for the next one," * 25
+    text = f"{TEXT}{filler}\n" * 4_700
     assert len(text) > 10_000_000
     document = counted.link(text)
-    assert len(document) > 100_000
+    assert len(document) > 20_000
     last = document.mentions[-1]
     assert text[last.start : last.end] == last.text
-    assert last.start > 9_900_000
+    assert last.start > len(text) - 5_000
 
 
 def test_the_filter_survives_the_disk(counted):
