@@ -6,6 +6,8 @@ const TERMS = [["prior", "name"], ["words", "words"], ["coreference", "longer na
 
 const SHOWN = 4; // candidates whose reasons are always drawn; the others show theirs when opened
 
+let finder = { span: "", form: null }; // outlives a redraw, so that reasons arriving late do not wipe what is typed
+
 export function showInspector(state, actions) {
   const mention = state.mentions[state.chosen];
   if (!mention) {
@@ -18,13 +20,17 @@ export function showInspector(state, actions) {
   const verdict = mention.clamped ? "clamped by you" : mention.entity === null ? "unlinked" : percent(mention.probability);
   const list = make("ol", { className: "candidates" });
   list.append(...mention.candidates.map((c, k) => candidate(mention, c, k, state, actions)));
+  const span = `${surface}@${mention.start}`;
+  if (finder.span !== span) finder = { span, form: search(actions) };
+  const typing = finder.form.contains(document.activeElement) ? document.activeElement : null;
   $("inspector").replaceChildren(
     make("div", { className: "subject" }, make("q", { textContent: surface }),
       make("span", { className: `tag ${tint(mention)}`, textContent: verdict })),
     spanTools(mention, actions),
     mention.candidates.length ? list : make("p", { className: "empty", textContent: "The model knows no entity by this name." }),
-    search(actions),
+    finder.form,
   );
+  typing?.focus();
 }
 
 function spanTools(mention, actions) {
@@ -110,7 +116,11 @@ function search(actions) {
     const entities = await actions.search(input.value);
     if (entities === null) return;
     found.replaceChildren(...(entities.length ? entities.slice(0, 12).map((e) => make("button", {
-      type: "button", textContent: e.title, title: `${e.links} links`, click: () => actions.clamp(e.title) }))
+      type: "button", textContent: e.title, title: `${e.links} links`, click: () => {
+        input.value = "";
+        found.replaceChildren();
+        actions.clamp(e.title);
+      } }))
       : [make("span", { className: "sum", textContent: "Nothing is known by that name." })]));
   } }, make("label", { htmlFor: "wanted", textContent: "Clamp to another entity" }),
   make("div", { className: "row" }, input, make("button", { type: "submit", textContent: "Find" })), found);
