@@ -89,13 +89,12 @@ def paper_size(rho: int = 26_000_000, lam: int = 39_000_000, entities: int = 4_0
     names, _ = synthetic_names(rng, rho // 3, entities, rho - rho // 3)
     keep = int(np.searchsorted(names.offsets, rho, side="right")) - 1
     names = Names(names.offsets[: keep + 1], names.entity[: names.offsets[keep]])
-    keys = np.unique(zipf(rng, entities, 2 * lam) * entities + rng.integers(0, entities, 2 * lam))
-    low, high = np.divmod(keys, entities)
-    keys = np.unique(np.minimum(low, high) * entities + np.maximum(low, high))
-    keys = np.sort(rng.choice(keys, min(lam, keys.size), replace=False))
+    one, two = zipf(rng, entities, lam + lam // 8), rng.integers(0, entities, lam + lam // 8)
+    keys = np.unique(np.minimum(one, two) * entities + np.maximum(one, two))
+    keys = keys[np.linspace(0, keys.size - 1, min(lam, keys.size)).astype(np.int64)]
     rows = np.searchsorted(keys, np.arange(entities + 1) * entities)
     other = (keys % entities).astype(np.int32)
-    del keys, low, high
+    del keys, one, two
     return blank(names, both_ways(rows, other), other.size)
 
 
