@@ -146,7 +146,7 @@ class Potentials:
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings
-        self._seen = np.zeros(model["word_background"].size, np.int32)
+        self._seen = np.zeros(model["word_background"].size, np.uint16)
         self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
         self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
         self._row = WORD_THRESHOLDS.index(settings.min_word_count)
