@@ -6,7 +6,9 @@ import sys
 import traceback
 from importlib import import_module
 
-ALL = ("extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "service")
+ALL = (
+    "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection", "learning", "service",
+)  # fmt: skip
 
 
 def run(names: list[str]) -> int:
