@@ -35,7 +35,14 @@ def prune_command(
     began = perf_counter()
     linker = load(model)
     with progress("pruning") as bar:
-        info = prune_to(linker.model, linker.settings.layers, out, megabytes, bar)
+        info = prune_to(
+            linker.model,
+            linker.settings.layers,
+            out,
+            megabytes,
+            popularity=linker.settings.popularity,
+            report=bar,
+        )
     figures = {
         "entities": info["totals"]["entities"],
         "megabytes": folder_size(out) / 1e6,

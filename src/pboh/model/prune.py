@@ -44,6 +44,9 @@ class PruneOptions:
     prefixes: int = 20  # the same for beginnings of titles and initials
     documents: int = 1  # documents that must link an entity for its list to stay
     filter_slots: int = 1 << 22
+    popularity: float = (
+        1.0  # exponent of an entity's links in names made from titles: the setting used so far
+    )
 
 
 LEVELS = (
@@ -67,16 +70,26 @@ NOTE = (
 
 
 def prune_to(
-    model: Model, layers: dict[str, float], out: Path, megabytes: float, report: Report = silent
+    model: Model,
+    layers: dict[str, float],
+    out: Path,
+    megabytes: float,
+    *,
+    popularity: float = 1.0,
+    report: Report = silent,
 ) -> dict[str, Any]:
-    """Write a parcel of at most that many megabytes to ``out``; returns its ``model.json``."""
+    """Write a parcel of at most that many megabytes to ``out``; returns its ``model.json``.
+
+    ``layers`` and ``popularity`` are the settings the model was used with.
+    """
     budget, aside = int(megabytes * 1e6), out.with_name(f".{out.name}.{os.getpid()}.tmp")
     if out.exists() and any(out.iterdir()) and not (out / MANIFEST).exists():
         raise OutputError(
             "the folder is not empty and holds no model", where=out, todo="Choose another --out"
         )
     try:
-        for number, options in enumerate(LEVELS):
+        for number, level in enumerate(LEVELS):
+            options = replace(level, popularity=popularity)
             report(number, len(LEVELS) + 1, f"trying level {number + 1}")
             rest = _packed(model, layers, replace(options, context_rows=100_000), aside)[1]
             per_row = (rest["context_word"]["bytes"] + rest["context_count"]["bytes"]) / 100_000
@@ -161,7 +174,11 @@ def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) 
     key = np.repeat(np.arange(offsets.size - 1), sizes)
     weight = np.asarray([layers[name] for name in LAYERS])
     weight[Layer.FOLDED] += weight[Layer.LOWER]
-    value = weight[layer] * model["name_count"] * np.where(layer >= Layer.TITLE, links[entity], 1.0)
+    value = (
+        weight[layer]
+        * model["name_count"]
+        * np.where(layer >= Layer.TITLE, links[entity] ** options.popularity, 1.0)
+    )
     cased = layer == Layer.CASED
     linked = np.bincount(key[cased], model["name_count"][cased], sizes.size)
     keep = (layer >= Layer.FOLDED) | (cased & (linked[key] >= options.as_written))
