@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pboh.counts.count import count
 from pboh.counts.options import CountOptions
 from pboh.detection.detector import Detector, best_cover
-from pboh.detection.link import MENTIONS_AT_A_TIME
+from pboh.detection.link import MENTIONS_AT_A_TIME, _say_again
+from pboh.document import Entity, Mention
 from pboh.errors import SpanError
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
@@ -91,6 +92,16 @@ def test_a_clamped_span_steers_the_rest(counted):
     first = counted.link(text, spans=[(at, at + 5, "Paris Saint-Germain FC")])
     assert answers(first)["Paris"] == "Paris Saint-Germain FC"
     assert "footballer" in text or answers(first)["Müller"] in ("Gerd Müller", "Thomas Müller")
+
+
+def test_a_shorter_name_is_as_sure_as_the_longer_one():
+    def mention(text, entity, detection):
+        return Mention(0, len(text), text, Entity(entity, len(entity)), detection=detection)
+
+    mentions = [mention("Barack Obama", "Barack Obama", 0.9), mention("Obama", "Barack Obama", 0.1)]
+    mentions += [mention("Obama", "Obama, Fukui", 0.1), mention("president Obama", "Barack Obama", 0.1)]
+    _say_again(mentions)
+    assert [m.detection for m in mentions] == [0.9, 0.9, 0.1, 0.1]
 
 
 def test_found_mentions_explain_themselves(counted):

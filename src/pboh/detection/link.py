@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.document import Document
+from pboh.document import Document, Mention
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.spans import Span, check_spans
@@ -58,16 +58,37 @@ def link(
         )
         for mention, certain in zip(solved.mentions, confidence.tolist(), strict=True):
             mention.start, mention.end = mention.start + first, mention.end + first
-            if (mention.start, mention.end) in sure:
-                document.mentions.append(mention)
-            elif mention.entity is not None and certain >= limit:
-                mention.detection = certain
-                document.mentions.append(mention)
+            mention.detection = 1.0 if (mention.start, mention.end) in sure else certain
+        _say_again(solved.mentions)
+        document.mentions += [
+            mention
+            for mention in solved.mentions
+            if (mention.start, mention.end) in sure
+            or (mention.entity is not None and mention.detection >= limit)
+        ]
         document.rounds = max(document.rounds, solved.rounds)
         document.converged &= solved.converged
         for stage, seconds in solved.timings.items():
             timings[stage] = timings.get(stage, 0.0) + seconds
     return document
+
+
+def _say_again(mentions: Sequence[Mention]) -> None:
+    """A shorter name of an entity is as sure as the longer one that holds it: Obama beside Barack Obama.
+
+    Wikipedia, which taught the decision, links a name once; readers expect every one to be linked.
+    """
+    surest: dict[tuple[int, str], float] = {}
+    for mention in mentions:
+        if mention.entity is not None:
+            for word in mention.text.split():
+                key = mention.entity.index, word
+                surest[key] = max(surest.get(key, 0.0), mention.detection)
+    for mention in mentions:
+        if mention.entity is not None and not mention.text[:1].islower():
+            words = mention.text.split()
+            least = min((surest[mention.entity.index, word] for word in words), default=0.0)
+            mention.detection = max(mention.detection, least)
 
 
 def _parts(text: str, mentions: list[tuple[Span, float]]) -> Iterator[tuple[int, list[tuple[Span, float]]]]:
