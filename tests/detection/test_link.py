@@ -96,7 +96,7 @@ def test_a_clamped_span_steers_the_rest(counted):
 
 def test_a_shorter_name_is_as_sure_as_the_longer_one():
     def mention(text, entity, detection):
-        return Mention(0, len(text), text, Entity(entity, len(entity)), detection=detection)
+        return Mention(0, len(text), text, Entity(entity, sum(map(ord, entity))), detection=detection)
 
     mentions = [mention("Barack Obama", "Barack Obama", 0.9), mention("Obama", "Barack Obama", 0.1)]
     mentions += [mention("Obama", "Obama, Fukui", 0.1), mention("president Obama", "Barack Obama", 0.1)]
