@@ -7,7 +7,8 @@ import traceback
 from importlib import import_module
 
 ALL = (
-    "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection", "learning", "service",
+    "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
+    "learning", "service",
 )  # fmt: skip
 
 
