@@ -17,6 +17,7 @@ from pboh.evaluation.datasets.jsonl import read_jsonl
 from pboh.evaluation.datasets.later import with_later_mentions
 from pboh.evaluation.datasets.microposts import read_microposts
 from pboh.evaluation.datasets.nif import read_nif
+from pboh.evaluation.datasets.sentences import as_sentences
 from pboh.evaluation.datasets.wned import read_wned
 
 __all__ = ["FORMATS", "Dataset", "GoldDocument", "GoldMention", "Problem", "read_dataset"]
@@ -30,6 +31,7 @@ FORMATS: dict[str, Callable[[Path], Dataset]] = {
     "microposts": read_microposts,
     "jsonl": read_jsonl,
 }
+DERIVED: dict[str, Callable[[Dataset], Dataset]] = {"later": with_later_mentions, "sentences": as_sentences}
 _SLICE = re.compile(r"(\d*):(\d*)")
 _SUFFIXES = {".ttl": "nif", ".nt": "nif", ".nif": "nif", ".jsonl": "jsonl", ".json": "jsonl"}
 
@@ -39,11 +41,12 @@ def read_dataset(spec: str | Path) -> Dataset:
 
     ``kore50.ttl``, ``aida:AIDA-YAGO2-dataset.tsv#testb``, ``wned:MSNBC``, ``validation.jsonl.gz#150:1000``
     (documents 151 to 1000, as Python slices count). ``later:`` before all of it adds the later mentions of
-    names that are linked once (:mod:`pboh.evaluation.datasets.later`).
+    names that are linked once (:mod:`pboh.evaluation.datasets.later`), ``sentences:`` makes every
+    sentence a document (:mod:`pboh.evaluation.datasets.sentences`); both can be combined.
     """
     prefix, _, rest = str(spec).partition(":")
-    if prefix == "later":
-        return replace(with_later_mentions(read_dataset(rest)), source=str(spec))
+    if prefix in DERIVED:
+        return replace(DERIVED[prefix](read_dataset(rest)), source=str(spec))
     form, path, part = _parsed(str(spec))
     if not path.exists():
         raise InputError("there is no such dataset", where=path)

@@ -63,11 +63,12 @@ class GoldMention:
 
 @dataclass(frozen=True, slots=True)
 class GoldDocument:
-    """A text with its gold mentions in text order."""
+    """A text with its gold mentions in text order; ``whole`` is the text it was cut from, if it was."""
 
     id: str
     text: str
     mentions: tuple[GoldMention, ...]
+    whole: str | None = None
 
     @property
     def linked(self) -> tuple[GoldMention, ...]:
