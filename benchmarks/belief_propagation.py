@@ -25,7 +25,9 @@ SIZES = (5, 10, 25, 50, 100, 200, 500)
 TWIN_SIZES = (5, 10, 25, 50, 100)
 PEER_SIZES = (5, 10, 25, 50)
 PEERS = {
-    "PGMax": ("pgmax==0.6.1", "jax==0.4.25", "jaxlib==0.4.25", "numpy<2", "scipy<1.13"),
+    # as its package declares it, PGMax gets a jax it cannot run with; an older one has to be chosen by hand
+    "PGMax as declared": ("pgmax==0.6.1",),
+    "PGMax with an older jax": ("pgmax==0.6.1", "jax==0.4.25", "jaxlib==0.4.25", "numpy<2", "scipy<1.13"),
     "factorgraph": ("factorgraph==0.0.3",),
     "pomegranate": ("pomegranate==1.1.2", "torch==2.13.0+cpu"),
 }
@@ -133,7 +135,14 @@ def against_peers() -> dict[str, Any]:
 
 def run_peer(name: str, packages: tuple[str, ...], folder: str) -> list[dict[str, Any]]:
     script = Path(__file__).with_name("belief_propagation_peers.py")
-    command = [str(peer_python(*packages)), str(script), name, str(ROUNDS), folder, *map(str, PEER_SIZES)]
+    command = [
+        str(peer_python(*packages)),
+        str(script),
+        name.split(maxsplit=1)[0],
+        str(ROUNDS),
+        folder,
+        *map(str, PEER_SIZES),
+    ]
     one_core = {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=os.environ | one_core, timeout=900

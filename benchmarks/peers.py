@@ -7,16 +7,18 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zlib import crc32
 
 ENVIRONMENTS = Path(__file__).parent.parent / ".venv-peers"
 
 
 def peer_python(*packages: str) -> Path:
-    """Python of an environment with ``packages`` installed, created on first use; the first names it.
+    """Python of an environment with ``packages`` installed, created on first use; named by them.
 
     Raises ``RuntimeError`` with the installer's last words when they cannot be installed.
     """
-    folder = ENVIRONMENTS / re.split(r"[^\w.-]", packages[0])[0]
+    name = re.split(r"[^\w.-]", packages[0])[0]
+    folder = ENVIRONMENTS / f"{name}-{crc32(' '.join(packages).encode()):08x}"
     python, done = folder / "bin" / "python", folder / "installed.txt"
     wanted = "\n".join(packages)
     if not (done.exists() and done.read_text() == wanted):
