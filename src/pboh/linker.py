@@ -145,7 +145,7 @@ class Linker:
         if known is None:
             if len(self._known) >= KNOWN_ENTITIES:
                 self._known.clear()
-            known = self._known[index] = Entity(self.model.title(index), index)
+            known = self._known[index] = Entity(self.model.title(index), index, self.model.id(index))
         return known
 
     # -- documents --------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pboh.errors import PbohError
 COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
     "ablate": "ablate",
+    "add-ids": "add_ids",
     "build": "model",
     "calibrate": "calibrate",
     "count": "count",

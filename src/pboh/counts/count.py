@@ -214,6 +214,7 @@ class Counting:
             "options": asdict(self.options),
             "weights": self.options.weights,
             "sums": self.options.sums,
+            "page_ids": True,
         }
 
     def _finish(self, seconds: float) -> dict[str, Any]:

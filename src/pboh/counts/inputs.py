@@ -63,6 +63,11 @@ RELATIONS: dict[str, tuple[dict[str, str], Columns | None, Columns | None]] = {
         Columns("entities", {"entity": "entity", "title": "title", "page": "page IS NOT NULL"}),
         _plain("entities", "entity", "title", "page"),
     ),
+    "input_page_ids": (
+        {"entity": "INT", "id": "BIGINT"},
+        _plain("pages", "entity", "id"),
+        _plain("entities", "entity", "id"),
+    ),
     "input_links": (
         {"page": "INT", "anchor": "STRING", "entity": "INT"},
         _plain("links", "page", "anchor", "entity"),
@@ -118,6 +123,8 @@ class Input:
     def source(self, relation: str) -> Columns | None:
         """Where ``relation`` is in this folder, None when a folder of this kind has no such rows."""
         _, corpus, counts = RELATIONS[relation]
+        if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
+            return None  # counted before entities carried the numbers of their pages
         return counts if self.counted else corpus
 
 

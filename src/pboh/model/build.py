@@ -105,6 +105,9 @@ def _entities(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None
     writer.add("title_offsets", offsets)
     writer.add("entity_occurrences", popularity.astype(np.uint32))
     writer.add("entity_marginal", table.column("marginal").to_numpy()[order].astype(np.int64))
+    if "id" in table.column_names and table.column("id").null_count < len(titles):
+        pages = table.column("id").fill_null(0).to_numpy()[order]
+        writer.add("entity_page", pages.astype(np.uint32))
     shared |= {"titles": titles, "popularity": popularity, "totals": {"entities": len(titles)}}
 
 

@@ -27,6 +27,7 @@ from pboh.model.store import Model, ModelWriter
 from pboh.text import _code_points
 
 LEVEL = 19
+OUTSIDE = ("entity_page", "entity_id")  # numbers that others gave to entities, 0 for most of them
 FROM_TITLE = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST)
 STEP = 0.1  # of logarithms: values are right to 5 %
 LEAST = 0.005  # the smallest value; larger ones up to e^20
@@ -212,6 +213,10 @@ def pack(model: Model, arrays: dict[str, Array], folder: Path) -> dict[str, dict
     writer.add("redirect_hash", differences(arrays["title_hash"][more]))
     writer.add("redirect_entity", arrays["title_entity"][more])
     writer.add("occurrences", arrays["entity_occurrences"])
+    for name in OUTSIDE:
+        if name in arrays:
+            writer.add(f"{name}_known", arrays[name] > 0)
+            writer.add(name, arrays[name][arrays[name] > 0])
     offsets = arrays["posting_offsets"]
     writer.add("posting_sizes", np.diff(offsets))
     writer.add("postings", differences(arrays["posting_document"], offsets[:-1]))
@@ -276,6 +281,10 @@ def unpack(folder: Path, info: dict[str, Any]) -> dict[str, Array]:
     arrays |= _unpack_documents(read)
     arrays |= _unpack_names(read, title_forms(titles))
     arrays |= _unpack_words(read)
+    for name in OUTSIDE:
+        if name in info["parcel"]:
+            arrays[name] = np.zeros(entities, np.uint32)
+            arrays[name][read(f"{name}_known") > 0] = read(name)
     return arrays
 
 

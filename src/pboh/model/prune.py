@@ -275,7 +275,8 @@ def _entities(model: Model, options: PruneOptions) -> Rows:
     new = np.concatenate([[0], np.cumsum(np.where(keep, sizes, 0))]).astype(np.int64)
     kept = documents[rows]
     heads, pairs = head_table(new, kept)
-    return {
+    outside = {name: model[name] for name in ("entity_page", "entity_id") if name in model}
+    return outside | {
         "entity_occurrences": model["entity_occurrences"],
         "entity_marginal": np.where(keep, model["entity_marginal"], 0),
         "posting_offsets": new,

@@ -49,6 +49,10 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "name_layer": ("|u1", 1),
     "name_count": ("<f4", 1),
 }
+OPTIONAL: dict[str, tuple[str, int]] = {
+    "entity_page": ("<u4", 1),  # the wiki's number of the entity's page, 0 = none
+    "entity_id": ("<u4", 1),  # Q-number in Wikidata, 0 = none (pboh add-ids)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,20 @@ class Model:
         offsets = self.arrays["title_offsets"]
         return self.arrays["title_blob"][offsets[entity] : offsets[entity + 1]].tobytes().decode("utf-8")
 
+    def id(self, entity: int) -> str | None:
+        """What others call an entity: its item in Wikidata, if the model was told (``pboh add-ids``)."""
+        number = int(self.arrays["entity_id"][entity]) if "entity_id" in self.arrays else 0
+        return f"Q{number}" if number else None
+
+
+def write_array(path: Path, array: Array) -> dict[str, Any]:
+    """Write one array; returns its entry in the manifest."""
+    array = np.ascontiguousarray(array)
+    with disk_errors(path), path.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+    shape, size = list(array.shape), path.stat().st_size
+    return {"dtype": array.dtype.str, "shape": shape, "bytes": size, "sha256": checksum(path)}
+
 
 class ModelWriter:
     """Collects arrays into a folder aside and renames it into place when everything is there."""
@@ -93,16 +111,7 @@ class ModelWriter:
 
     def add(self, name: str, array: Array) -> None:
         """Write one array."""
-        array = np.ascontiguousarray(array)
-        path = self.aside / f"{name}.npy"
-        with disk_errors(path):
-            np.save(path, array, allow_pickle=False)
-        self.entries[name] = {
-            "dtype": array.dtype.str,
-            "shape": list(array.shape),
-            "bytes": path.stat().st_size,
-            "sha256": checksum(path),
-        }
+        self.entries[name] = write_array(self.aside / f"{name}.npy", array)
 
     def finish(self, info: dict[str, Any]) -> None:
         """Write ``model.json`` and put the folder in its place, replacing an older model."""
@@ -138,6 +147,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return info
 
 
+def own_arrays(folder: Path, info: dict[str, Any]) -> dict[str, Array]:
+    """The arrays that lie in a model folder itself."""
+    return {name: _map(folder / f"{name}.npy", entry) for name, entry in info["arrays"].items()}
+
+
 def open_model(folder: str | Path) -> Model:
     """Map a model; costs milliseconds whatever its size.
 
@@ -149,8 +163,9 @@ def open_model(folder: str | Path) -> Model:
     if "parcel" in info:
         from pboh.model.parcel import open_parcel  # noqa: PLC0415  (only pruned models need it)
 
-        return open_parcel(folder, info)
-    arrays = {name: _map(folder / f"{name}.npy", entry) for name, entry in info["arrays"].items()}
+        parcel = open_parcel(folder, info)
+        return Model(folder, info, parcel.arrays | own_arrays(folder, info))
+    arrays = own_arrays(folder, info)
     missing = set(ARRAYS) - set(arrays)
     if missing:
         what = f"the model lacks {', '.join(sorted(missing))}"

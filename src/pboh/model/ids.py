@@ -1,0 +1,185 @@
+"""Wikidata ids for the entities of a model, out of Wikimedia's own tables (``pboh add-ids``).
+
+``page_props`` says which item of Wikidata a page is about. It knows pages by the wiki's numbers, which a
+model carries if it was trained from a dump that has them; for others the table ``page`` gives their titles.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pboh.errors import InputError, ModelError
+from pboh.files import disk_errors, write_json
+from pboh.model.hashing import Array, look_up
+from pboh.model.store import MANIFEST, Model, open_model, read_manifest, write_array
+from pboh.progress import Report, silent
+
+CHUNK = 1 << 22
+LONGEST_ROW = 1024  # a row that may be cut at the end of a chunk; titles have at most 255 bytes
+ARRAY = "entity_id"
+
+# A quote inside a value is escaped, so these can match nothing but the beginning of a row.
+_ITEM = re.compile(rb"\( ?(\d{1,10}), ?'wikibase_item', ?'[Qq](\d{1,10})'")
+_PAGE = re.compile(rb"\( ?(\d{1,10}), ?(-?\d+), ?'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)',", re.DOTALL)
+_TABLE = re.compile(rb"(?:INSERT INTO|CREATE TABLE(?: IF NOT EXISTS)?) +[`\"]?(\w+)[`\" (]", re.IGNORECASE)
+_ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)
+
+
+def add_ids(
+    folder: Path, properties: Path, pages: Path | None = None, report: Report = silent
+) -> dict[str, int]:
+    """Store the Wikidata id of every entity that has one; returns how many were found."""
+    model = open_model(folder)
+    if pages is None and "entity_page" not in model:
+        raise ModelError(
+            "the model does not know the numbers of its pages", where=folder,
+            todo="Give the wiki's table of pages too: --pages page.sql.gz",
+        )  # fmt: skip
+    number, item = read_items(properties, report)
+    ids = np.zeros(model.entities, np.uint32)
+    if pages is None:
+        _by_number(model["entity_page"], number, item, ids)
+    else:
+        _by_title(model, pages, number, item, ids, report)
+    matched = int((ids > 0).sum())
+    if not matched:
+        raise InputError(
+            f"none of its {number.size:,} pages is an entity of this model", where=properties,
+            todo="Take the tables of the wiki the model was trained on",
+        )  # fmt: skip
+    _store(folder, ids)
+    return {
+        "entities": model.entities,
+        "pages_with_an_item": int(number.size),
+        "entities_with_an_id": matched,
+    }
+
+
+def remove_ids(folder: Path) -> None:
+    """Take the ids of a model away again."""
+    info = read_manifest(folder)
+    if ARRAY not in info["arrays"]:
+        raise ModelError("the model has no ids that were added to it", where=folder)
+    with disk_errors(folder):
+        write_json(folder / MANIFEST, {**info, "arrays": _without(info)})
+        (folder / f"{ARRAY}.npy").unlink(missing_ok=True)
+
+
+def _store(folder: Path, ids: Array) -> None:
+    """Put the array beside the others; killed at any moment, the model still opens."""
+    info, aside = read_manifest(folder), folder / f".{ARRAY}.npy.{os.getpid()}.tmp"
+    with disk_errors(folder):
+        try:
+            entry = write_array(aside, ids)
+            if ARRAY in info["arrays"]:
+                write_json(folder / MANIFEST, {**info, "arrays": _without(info)})
+            aside.replace(folder / f"{ARRAY}.npy")
+        finally:
+            aside.unlink(missing_ok=True)
+    write_json(folder / MANIFEST, {**info, "arrays": {**_without(info), ARRAY: entry}})
+
+
+def _without(info: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry for name, entry in info["arrays"].items() if name != ARRAY}
+
+
+# -- matching ---------------------------------------------------------------------------------------
+
+
+def _by_number(pages: Array, number: Array, item: Array, ids: Array) -> None:
+    at = np.minimum(np.searchsorted(number, pages), number.size - 1)
+    known = (pages > 0) & (number[at] == pages)
+    ids[known] = item[at[known]]
+
+
+def _by_title(model: Model, pages: Path, number: Array, item: Array, ids: Array, report: Report) -> None:
+    for numbers, titles in read_pages(pages, report):
+        at = np.minimum(np.searchsorted(number, numbers), number.size - 1)
+        known = np.flatnonzero(number[at] == numbers)
+        names = [titles[k] for k in known.tolist()]
+        places = look_up(model["title_hash"], model["title_buckets"], names)
+        for k, name, place in zip(known.tolist(), names, places.tolist(), strict=True):
+            entity = int(model["title_entity"][place]) if place >= 0 else -1
+            # a redirect has a page, and sometimes an item, of its own
+            if entity >= 0 and model.title(entity) == name:
+                ids[entity] = item[at[k]]
+
+
+# -- Wikimedia's tables -----------------------------------------------------------------------------
+
+
+def read_items(path: Path, report: Report = silent) -> tuple[Array, Array]:
+    """Page numbers (ascending) and Q-numbers of the rows ``wikibase_item`` of ``page_props``."""
+    rows = (
+        np.asarray([m.groups() for m in matches], "S10").reshape(-1, 2).astype(np.int64)
+        for matches in _rows(path, "page_props", _ITEM, report)
+    )
+    table = np.concatenate([np.empty((0, 2), np.int64), *rows])
+    if not len(table):
+        todo = "Take the file …-page_props.sql.gz of a wiki that is connected to Wikidata"
+        raise InputError("the table has no rows about Wikidata (wikibase_item)", where=path, todo=todo)
+    number, first = np.unique(table[:, 0], return_index=True)
+    return number, table[first, 1]
+
+
+def read_pages(path: Path, report: Report = silent) -> Iterator[tuple[Array, list[str]]]:
+    """Numbers and titles of the pages of the main namespace, from the table ``page``."""
+    for matches in _rows(path, "page", _PAGE, report):
+        rows = [(int(m[1]), _title(m[3])) for m in matches if m[2] == b"0"]
+        yield np.asarray([n for n, _ in rows], np.int64), [title for _, title in rows]
+
+
+def _title(value: bytes) -> str:
+    if b"\\" in value or b"''" in value:
+        value = _ESCAPE.sub(lambda m: m[1] or b"'", value)
+    return value.decode("utf-8", "replace").replace("_", " ")
+
+
+def _rows(
+    path: Path, table: str, pattern: re.Pattern[bytes], report: Report
+) -> Iterator[list[re.Match[bytes]]]:
+    """Rows of a table's dump that match a pattern, some thousands at a time."""
+    rest, seen = b"", False
+    for chunk in _chunks(path, table, report):
+        data = rest + chunk
+        if not seen and (named := _TABLE.search(data)):
+            seen = True
+            if named[1].decode() != table:
+                what = f"this is the table {named[1].decode()}, not {table}"
+                raise InputError(what, where=path, todo=f"Take the file …-{table}.sql.gz")
+        matches = list(pattern.finditer(data))
+        rest = data[max(matches[-1].end() if matches else 0, len(data) - LONGEST_ROW) :]
+        yield matches
+    if not seen:
+        raise InputError("this is no table of Wikimedia", where=path, todo=f"Take the file …-{table}.sql.gz")
+
+
+def _chunks(path: Path, table: str, report: Report) -> Iterator[bytes]:
+    """The text of a file, packed or plain, a few MB at a time."""
+    try:
+        size = max(path.stat().st_size, 1)
+        with path.open("rb") as raw:
+            opened = _unpacked(raw)
+            while chunk := opened.read(CHUNK):
+                report(raw.tell() / size, 1.0, f"reading {table}")
+                yield chunk
+    except (OSError, EOFError, zlib.error) as reason:
+        why = getattr(reason, "strerror", None) or str(reason)
+        raise InputError(f"the file cannot be read ({why})", where=path) from reason
+
+
+def _unpacked(raw: BinaryIO) -> BinaryIO:
+    magic = raw.read(3)
+    raw.seek(0)
+    if magic[:2] == b"\x1f\x8b":
+        return gzip.open(raw)  # type: ignore[return-value]
+    return bz2.open(raw) if magic == b"BZh" else raw  # type: ignore[return-value]
