@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -18,6 +20,15 @@ from pboh.model.build import build_model
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
@@ -74,3 +85,16 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("pboh")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser, Debian's Chromium, or a skip that says what is missing."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("chromium is not installed (apt-get install chromium)")
+    playwright = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=program, args=CHROMIUM)
+        yield opened
+        opened.close()
