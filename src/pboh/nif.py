@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from pboh.document import Document
-from pboh.service.identifiers import dbpedia, nil
+from pboh.document import Document, Mention
+from pboh.identifiers import dbpedia, nil
+from pboh.turtle import quoted
 
-_HEAD = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
+NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
+HEAD = f"""@prefix nif: <{NIF}> .
 @prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
-_QUOTED = str.maketrans(
-    {chr(c): f"\\u{c:04X}" for c in (*range(32), 127)} | {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
-)
 DOCUMENT = "urn:pboh:document"
 
 
 def to_nif(document: Document, uri: str = DOCUMENT) -> str:
     """The document and its phrases; offsets count code points, an unlinked mention gets a NIL address."""
-    parts = [
-        _HEAD,
-        f"\n<{uri}#char=0,{len(document.text)}> a nif:Context, nif:String, nif:RFC5147String ;\n"
+    text = document.text.encode("utf-8", "replace").decode()  # a lone surrogate has no place in a Turtle file
+    whole = f"{uri}#char=0,{len(text)}"
+    phrases = (
+        phrase_turtle(f"{uri}#char={m.start},{m.end}", m.start, m.end, whole, text[m.start : m.end], m)
+        for m in document
+    )
+    return "".join([HEAD, context_turtle(whole, len(text), text), *phrases])
+
+
+def context_turtle(uri: str, length: int, text: str) -> str:
+    """A text as a context of ``length`` units."""
+    return (
+        f"\n<{uri}> a nif:Context, nif:String, nif:RFC5147String ;\n"
         f'    nif:beginIndex "0"^^xsd:nonNegativeInteger ;\n'
-        f'    nif:endIndex "{len(document.text)}"^^xsd:nonNegativeInteger ;\n'
-        f"    nif:isString {_string(document.text)} .\n",
-    ]
-    for mention in document:
-        meaning = dbpedia(mention.entity.title) if mention.entity else nil(mention.text)
-        parts.append(
-            f"\n<{uri}#char={mention.start},{mention.end}> a nif:Phrase, nif:String, nif:RFC5147String ;\n"
-            f"    nif:anchorOf {_string(mention.text)} ;\n"
-            f'    nif:beginIndex "{mention.start}"^^xsd:nonNegativeInteger ;\n'
-            f'    nif:endIndex "{mention.end}"^^xsd:nonNegativeInteger ;\n'
-            f"    nif:referenceContext <{uri}#char=0,{len(document.text)}> ;\n"
-            f"    itsrdf:taIdentRef <{meaning}> ;\n"
-            f'    itsrdf:taConfidence "{mention.probability:.4f}"^^xsd:double .\n'
-        )
-    return "".join(parts)
+        f'    nif:endIndex "{length}"^^xsd:nonNegativeInteger ;\n'
+        f"    nif:isString {quoted(text)} .\n"
+    )
 
 
-def _string(text: str) -> str:
-    clean = text.encode("utf-8", "replace").decode()  # a lone surrogate has no place in a Turtle file
-    return f'"{clean.translate(_QUOTED)}"'
+def phrase_turtle(uri: str, start: int, end: int, context: str, surface: str, mention: Mention) -> str:
+    """A mention as a phrase with its meaning and how sure it is."""
+    meaning = dbpedia(mention.entity.title) if mention.entity else nil(surface)
+    return (
+        f"\n<{uri}> a nif:Phrase, nif:String, nif:RFC5147String ;\n"
+        f"    nif:anchorOf {quoted(surface)} ;\n"
+        f'    nif:beginIndex "{start}"^^xsd:nonNegativeInteger ;\n'
+        f'    nif:endIndex "{end}"^^xsd:nonNegativeInteger ;\n'
+        f"    nif:referenceContext <{context}> ;\n"
+        f"    itsrdf:taIdentRef <{meaning}> ;\n"
+        f'    itsrdf:taConfidence "{mention.probability:.6f}"^^xsd:double .\n'
+    )

@@ -8,10 +8,10 @@ from served import TEXT, spans_of
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.datasets.identifiers import title_of
 from pboh.evaluation.datasets.nif import nif_documents, nif_graph, read_nif
-from pboh.evaluation.datasets.turtle import quoted as reference_quoted
 from pboh.evaluation.metrics import Answer, AnsweredDocument, judge
 from pboh.evaluation.runner import answer_document
-from pboh.service.nif import quoted, read
+from pboh.service.nif import read
+from pboh.turtle import quoted
 
 rdflib = pytest.importorskip("rdflib")
 pynif = pytest.importorskip("pynif")
@@ -112,7 +112,6 @@ def test_offsets_are_answered_in_the_units_they_came_in(client, units):
 
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_any_text_survives_the_way_there_and_back(text):
-    assert quoted(text) == reference_quoted(text) or read(f"{PREFIX}<a:b> nif:isString {quoted(text)} .")
     (context,) = read(f"{PREFIX}<http://e.x/d> nif:isString {quoted(text)} .")
     assert context.text == text
     graph = rdflib.Graph().parse(data=f"<a:b> <a:c> {quoted(text)} .", format="turtle")

@@ -15,30 +15,21 @@ from itertools import accumulate
 
 from fastapi import APIRouter, Request, Response
 
-from pboh.document import Document, Mention
-from pboh.evaluation.datasets.turtle import IRI, Literal, TurtleError, parse_turtle
+from pboh.document import Document
+from pboh.nif import HEAD, NIF, context_turtle, phrase_turtle
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.errors import ServiceError, TooLargeError, UnprocessableError
-from pboh.service.identifiers import dbpedia, nil
 from pboh.service.wire import clean, text_body
+from pboh.turtle import IRI, Literal, TurtleError, parse_turtle
 
 MEDIA_TYPES = ("application/x-turtle", "text/turtle")
-_NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _WANTED = {
-    _NIF + name: name for name in ("isString", "beginIndex", "endIndex", "anchorOf", "referenceContext")
+    NIF + name: name for name in ("isString", "beginIndex", "endIndex", "anchorOf", "referenceContext")
 }
-_CONTAINERS = frozenset(_NIF + name for name in ("Sentence", "Paragraph", "Title", "Structure", "Page"))
+_CONTAINERS = frozenset(NIF + name for name in ("Sentence", "Paragraph", "Title", "Structure", "Page"))
 _FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
-_HEAD = f"""@prefix nif: <{_NIF}> .
-@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-"""
-_QUOTED = str.maketrans(
-    {chr(c): f"\\u{c:04X}" for c in (*range(32), 127)}
-    | {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-)
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _MOST_CONTEXTS = 100
 
@@ -96,7 +87,7 @@ def router(engine: Engine) -> APIRouter:
 
 
 def _answer(engine: Engine, turtle: str) -> tuple[str, list[Document]]:
-    parts, documents = [_HEAD], []
+    parts, documents = [HEAD], []
     for context in read(turtle):
         if context.phrases:
             spans = _code_points(context)
@@ -218,35 +209,11 @@ def _code_points(context: Context) -> list[tuple[int, int]]:
 def write(context: Context, document: Document) -> str:
     """The context and its linked phrases as Turtle."""
     position = _positions(context.text) if context.utf16 else range(len(context.text) + 1)
-    last = position[len(context.text)]
     given: list[Phrase | None] = [*context.phrases] or [None] * len(document)
-    parts = [
-        f"\n<{context.uri}> a nif:Context, nif:String, nif:RFC5147String ;\n"
-        f'    nif:beginIndex "0"^^xsd:nonNegativeInteger ;\n'
-        f'    nif:endIndex "{last}"^^xsd:nonNegativeInteger ;\n'
-        f"    nif:isString {quoted(context.text)} .\n"
-    ]
+    parts = [context_turtle(context.uri, position[len(context.text)], context.text)]
     base = context.uri.partition("#")[0]
     for phrase, mention in zip(given, document, strict=True):
         start, end = position[mention.start], position[mention.end]
         uri = phrase.uri if phrase and phrase.uri else f"{base}#char={start},{end}"
-        parts.append(_linked(uri, start, end, context.uri, mention))
+        parts.append(phrase_turtle(uri, start, end, context.uri, mention.text, mention))
     return "".join(parts)
-
-
-def _linked(uri: str, start: int, end: int, context: str, mention: Mention) -> str:
-    meaning = dbpedia(mention.entity.title) if mention.entity else nil(mention.text)
-    return (
-        f"\n<{uri}> a nif:Phrase, nif:String, nif:RFC5147String ;\n"
-        f"    nif:anchorOf {quoted(mention.text)} ;\n"
-        f'    nif:beginIndex "{start}"^^xsd:nonNegativeInteger ;\n'
-        f'    nif:endIndex "{end}"^^xsd:nonNegativeInteger ;\n'
-        f"    nif:referenceContext <{context}> ;\n"
-        f"    itsrdf:taIdentRef <{meaning}> ;\n"
-        f'    itsrdf:taConfidence "{mention.probability:.6f}"^^xsd:double .\n'
-    )
-
-
-def quoted(text: str) -> str:
-    """A text as a Turtle string on one line."""
-    return f'"{text.translate(_QUOTED)}"'

@@ -10,10 +10,10 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from pboh.document import Mention
+from pboh.identifiers import DBPEDIA, dbpedia, underscored
 from pboh.service.api import PROBLEMS, named
 from pboh.service.engine import Engine
 from pboh.service.errors import NotFoundError, ServiceError, TooLargeError
-from pboh.service.identifiers import DBPEDIA, dbpedia, underscored
 from pboh.service.wire import clean, fields, json_response, number
 
 _TYPE = {"id": "entity", "name": "Entity"}

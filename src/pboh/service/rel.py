@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from pboh.document import Document
+from pboh.identifiers import underscored
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
-from pboh.service.identifiers import underscored
 from pboh.service.schemas import Given, Index, Text
 from pboh.service.wire import json_response
 

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request, Response
 from lxml import etree
 
 from pboh.document import Document, Mention
+from pboh.identifiers import dbpedia, escaped
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.errors import ServiceError, UnprocessableError
-from pboh.service.identifiers import dbpedia, escaped
 from pboh.service.wire import accepted, clean, fields, json_response, number
 
 JSON, HTML = "application/json", "text/html"

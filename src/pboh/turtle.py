@@ -321,8 +321,12 @@ def _joined(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+_QUOTED = str.maketrans(
+    {chr(c): f"\\u{c:04X}" for c in (*range(32), 127)}
+    | {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+)
+
+
 def quoted(text: str) -> str:
-    """A text as a Turtle string, escaped so that it stands on one line."""
-    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-    body = (escapes.get(c, c) if c in escapes or c >= " " else f"\\u{ord(c):04X}" for c in text)
-    return f'"{"".join(body)}"'
+    """A text as a Turtle string on one line."""
+    return f'"{text.translate(_QUOTED)}"'
