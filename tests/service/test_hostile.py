@@ -146,10 +146,11 @@ def test_what_is_not_http_does_no_harm(address, raw):
 
 
 def test_a_hundred_thousand_mentions_meet_a_clear_limit(client):
-    mentions = [{"start": 0, "end": 1}] * 30_000  # as many as fit the largest body
-    for path in ("disambiguate", "graph"):
-        response = client.post(f"/v1/{path}", json={"text": "ab", "mentions": mentions, "overlapping": True})
-        assert response.status_code == 413 and "30,000 mentions" in response.json()["error"]
+    for count, reason in ((30_000, "30,000 mentions"), (100_000, "bytes")):  # 30,000 fit the largest body
+        body = {"text": "ab", "mentions": [{"start": 0, "end": 1}] * count, "overlapping": True}
+        for path in ("disambiguate", "graph"):
+            response = client.post(f"/v1/{path}", json=body)
+            assert response.status_code == 413 and reason in response.json()["error"]
     many = client.post("/v1/batch", json={"documents": [{"text": "x"}] * 21})
     assert many.status_code == 413 and "21 documents" in many.json()["error"]
 
