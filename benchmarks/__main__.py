@@ -8,7 +8,7 @@ from importlib import import_module
 
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
-    "learning", "service",
+    "learning", "learning_curves", "service",
 )  # fmt: skip
 
 
