@@ -1,0 +1,437 @@
+"""The spaCy component ``pboh``: finds and links names in a blank pipeline, or links what an NER has found.
+
+spaCy imports this module whenever a pipeline is made, so whatever needs numba is imported when it is used;
+and it reads the annotations of registered functions at run time, so they are kept as objects.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+import msgspec
+
+from pboh.document import Candidate, Document, Entity, Explanation, Mention
+from pboh.errors import InputError, MissingExtraError, ModelError
+from pboh.files import checksum
+
+try:
+    from spacy import util
+    from spacy.kb import KnowledgeBase
+    from spacy.language import Language
+    from spacy.pipeline import Pipe
+    from spacy.scorer import Scorer
+    from spacy.tokens import Doc, Span
+    from spacy.training import Example
+    from spacy.vocab import Vocab
+except ImportError:
+    raise MissingExtraError.of("spacy", "spacy") from None
+
+if TYPE_CHECKING:
+    from pboh.linker import Linker
+
+Run = dict[str, Any]
+"""What an answer came from: model, settings, and whether mentions were detected; plain values."""
+
+_log = logging.getLogger("pboh.spacy")
+
+DEFAULTS: dict[str, Any] = {
+    "model": None,
+    "settings": {},
+    "detect": "auto",
+    "detect_threshold": None,
+    "label": "ENTITY",
+    "alignment_mode": "expand",
+    "labels_discard": [],
+    "overwrite": True,
+    "threshold": None,
+    "candidates": 5,
+    "kb_id": "title",
+    "nil": "NIL",
+    "use_gold_ents": False,
+}
+CHOICES = {
+    "detect": ("auto", True, False),
+    "alignment_mode": ("strict", "contract", "expand"),
+    "kb_id": ("title", "id"),
+}
+
+
+# -- models ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8)
+def _opened(model: str | None, settings: bytes) -> "Linker":
+    from pboh.linker import load  # noqa: PLC0415
+
+    return load(model, **msgspec.json.decode(settings))
+
+
+def open_linker(model: str | None, settings: dict[str, Any]) -> "Linker":
+    """The linker of a component's settings; the same one for every caller of this process."""
+    try:
+        return _opened(model, msgspec.json.encode(settings, order="deterministic"))
+    except ModelError as reason:
+        if model is None or Path(model).is_dir():
+            raise
+        todo = (
+            "A saved pipeline names its model and does not contain it. Put it there, or say where it is"
+            ': spacy.load(PIPELINE, config={"components": {"pboh": {"model": FOLDER}}})'
+        )
+        raise ModelError(reason.what, where=reason.where, todo=todo) from None
+
+
+def fingerprint(linker: "Linker") -> str:
+    """Checksum of a model's description, which holds those of all its files."""
+    return checksum(linker.model.folder / "model.json")
+
+
+def warn_of_another_model(linker: "Linker", stored: dict[str, Any]) -> None:
+    """Say so when a pipeline meets another model than the one it was saved with."""
+    if stored.get("sha256") != fingerprint(linker):
+        _log.warning(
+            "%s is not the model this pipeline was saved with; answers may differ", linker.model.folder
+        )
+
+
+# -- the component -----------------------------------------------------------------------------------------
+
+
+class PbohLinker(Pipe):
+    """Resolves the entities of a document together; see ``docs/how-to/spacy.md`` for the options.
+
+    ``alignment`` counts detected mentions: ``exact`` on token boundaries, ``moved`` to them, ``lost``.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "pboh",
+        *,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+        **options: Any,
+    ) -> None:
+        self.vocab, self.name, self.scorer = vocab, name, scorer
+        self.alignment: Counter[str] = Counter()
+        self._configure({**DEFAULTS, **options})
+
+    def _configure(self, cfg: dict[str, Any]) -> None:
+        unknown = set(cfg) - set(DEFAULTS)
+        if unknown:
+            raise InputError(f"{self.name} has no options {sorted(unknown)}")
+        for option, allowed in CHOICES.items():
+            if cfg[option] not in allowed:
+                raise InputError(
+                    f"{self.name}: {option} is {cfg[option]!r}",
+                    todo=f"Choose one of {', '.join(map(str, allowed))}",
+                )
+        for option in ("threshold", "detect_threshold"):
+            if cfg[option] is not None and not 0 <= cfg[option] <= 1:
+                raise InputError(f"{self.name}: {option} is {cfg[option]}, not between 0 and 1")
+        settings = dict(cfg["settings"])
+        if cfg["threshold"] is not None:
+            settings["threshold"] = cfg["threshold"]
+        self.linker = open_linker(cfg["model"], settings)
+        self.cfg = {**cfg, "labels_discard": list(cfg["labels_discard"])}
+        self._run: Run = {
+            "model": cfg["model"],
+            "settings": settings,
+            "detect": False,
+            "threshold": cfg["detect_threshold"],
+        }
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the entities of a document, detecting them first if that is wanted."""
+        forget(doc)
+        detect = self._detects(doc)
+        known = [ent for ent in doc.ents if ent.label_ not in self.cfg["labels_discard"]]
+        if not detect and not known:
+            self._set_kb_ids(doc, {})
+            return doc
+        run = {**self._run, "detect": detect}
+        given = {(ent.start_char, ent.end_char): self._clamp(ent) for ent in known}
+        answers = {(m.start, m.end): m for m in _link(self.linker, doc.text, given, run)}
+        if detect:
+            answers = self._add_entities(doc, answers, set(given))
+        for place, mention in answers.items():
+            _data(doc)[_key(*place)] = self._plain(mention, place in given, run)
+        self._set_kb_ids(doc, answers)
+        return doc
+
+    def _detects(self, doc: Doc) -> bool:
+        """With ``auto``: unless a component before this one has looked for entities, found some or not."""
+        if self.cfg["detect"] == "auto":
+            return not doc.has_annotation("ENT_IOB")
+        return bool(self.cfg["detect"])
+
+    def _clamp(self, ent: Span) -> str | None:
+        """The entity an annotation before this component has given, when it is to be kept."""
+        fixed = not self.cfg["overwrite"] and self.cfg["kb_id"] == "title" and ent.kb_id_
+        return self.linker.resolve(ent.kb_id_) if fixed else None
+
+    def _add_entities(
+        self, doc: Doc, answers: dict[tuple[int, int], Mention], given: set[tuple[int, int]]
+    ) -> dict[tuple[int, int], Mention]:
+        """Add detected mentions to ``doc.ents``, the surest first; returns answers by their final places."""
+        ents = list(doc.ents)
+        taken = {i for ent in ents for i in range(ent.start, ent.end)}
+        placed = {place: mention for place, mention in answers.items() if place in given}
+        discarded = {(e.start_char, e.end_char) for e in ents} - given
+        for place, mention in sorted(answers.items(), key=lambda item: (-item[1].detection, item[0])):
+            if place in given or any(place[0] < end and start < place[1] for start, end in discarded):
+                continue
+            span = doc.char_span(*place, label=self.cfg["label"], alignment_mode=self.cfg["alignment_mode"])
+            if span is None or not taken.isdisjoint(range(span.start, span.end)):
+                self._lost(mention)
+                continue
+            taken.update(range(span.start, span.end))
+            self.alignment["exact" if (span.start_char, span.end_char) == place else "moved"] += 1
+            ents.append(span)
+            placed[span.start_char, span.end_char] = mention
+        doc.ents = sorted(ents, key=lambda span: span.start)
+        return placed
+
+    def _lost(self, mention: Mention) -> None:
+        self.alignment["lost"] += 1
+        level = logging.WARNING if self.alignment["lost"] == 1 else logging.DEBUG
+        what = "%s: %r at %d does not fall on tokens and was left out (alignment counts such mentions)"
+        _log.log(level, what, self.name, mention.text, mention.start)
+
+    def _set_kb_ids(self, doc: Doc, answers: dict[tuple[int, int], Mention]) -> None:
+        """Write ``ent.kb_id_`` on every token of an entity, as spaCy's entity_linker does."""
+        for ent in doc.ents:
+            mention = answers.get((ent.start_char, ent.end_char))
+            entity = mention.entity if mention else None
+            answer = entity and (entity.title if self.cfg["kb_id"] == "title" else entity.id)
+            for token in ent:
+                if token.ent_kb_id == 0 or self.cfg["overwrite"]:
+                    token.ent_kb_id_ = answer or self.cfg["nil"]
+
+    def _plain(self, mention: Mention, given: bool, run: Run) -> dict[str, Any]:
+        """A mention as values that ``Doc.to_bytes`` and ``DocBin`` can store."""
+        return {
+            "entity": _row(mention.entity) if mention.entity else None,
+            "probability": mention.probability,
+            "score": mention.score,
+            "detection": mention.detection,
+            "clamped": mention.clamped,
+            "candidates": [
+                [*_row(c.entity), c.prior, c.local, c.score, c.probability]
+                for c in mention.candidates[: self.cfg["candidates"]]
+            ],
+            "given": given,
+            "run": run,
+        }
+
+    # -- scores and storage ------------------------------------------------------------------------
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """spaCy's link scores; with ``use_gold_ents`` of the answers to the gold entities."""
+        if self.cfg["use_gold_ents"]:
+            examples = [self._with_gold(example) for example in examples]
+        return super().score(examples, **kwargs)
+
+    def _with_gold(self, example: Example) -> Example:
+        ents, _ = example.get_aligned_ents_and_ner()
+        copy = example.copy()
+        copy.predicted.ents = ents
+        copy.predicted = self(copy.predicted)
+        return copy
+
+    def _stored(self) -> bytes:
+        return msgspec.json.encode({"cfg": self.cfg, "sha256": fingerprint(self.linker)})
+
+    def _restore(self, data: bytes) -> None:
+        """Options that this component was given (that are not the defaults) go before stored ones."""
+        stored = msgspec.json.decode(data)
+        own = {option: value for option, value in self.cfg.items() if value != DEFAULTS[option]}
+        self._configure({**DEFAULTS, **stored["cfg"], **own})
+        warn_of_another_model(self.linker, stored)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Options, and the model's place and checksum; not the model."""
+        return util.to_bytes({"cfg": self._stored}, exclude)
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "PbohLinker":
+        """What :meth:`to_bytes` has written; the model must be where it was."""
+        util.from_bytes(data, {"cfg": self._restore}, exclude)
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """The same as :meth:`to_bytes`, in a folder."""
+
+        def write(file: Path) -> None:
+            file.write_bytes(self._stored())
+
+        util.to_disk(path, {"cfg": write}, exclude)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "PbohLinker":
+        """The same as :meth:`from_bytes`, from a folder."""
+        util.from_disk(path, {"cfg": lambda p: self._restore(p.read_bytes())}, exclude)
+        return self
+
+
+# -- Span._.pboh and Doc._.pboh_document -------------------------------------------------------------------
+
+
+def _key(start: int, end: int) -> tuple[str, str, int, int]:
+    """Where spaCy itself keeps extension data, so that it moves along with ``as_doc`` and ``from_docs``."""
+    return "._.", "pboh", start, end
+
+
+def _data(doc: Doc) -> dict[Any, Any]:
+    return doc.user_data  # spaCy declares its keys as strings, and uses tuples
+
+
+def _places(doc: Doc) -> Iterator[tuple[int, int]]:
+    for key in _data(doc):
+        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", "pboh"):
+            yield key[2], key[3]
+
+
+def forget(doc: Doc) -> None:
+    """Remove the answers of an earlier run."""
+    for place in list(_places(doc)):
+        del _data(doc)[_key(*place)]
+
+
+def _row(entity: Entity) -> list[Any]:
+    return [entity.title, entity.index, entity.id]
+
+
+def _link(linker: "Linker", text: str, given: dict[tuple[int, int], str | None], run: Run) -> Document:
+    spans = [(start, end, title) for (start, end), title in given.items()]
+    if run["detect"]:
+        return linker.link(text, spans=spans, threshold=run["threshold"])
+    return linker.disambiguate(text, spans)
+
+
+def mention_of(span: Span) -> Mention | None:
+    """What ``Span._.pboh`` is: the mention with entity, probability, candidates and ``explain()``."""
+    start, end = span.start_char, span.end_char
+    data = _data(span.doc).get(_key(start, end))
+    if data is None:
+        return None
+    return Mention(
+        start, end, span.text,
+        Entity(*data["entity"]) if data["entity"] else None,
+        data["probability"], data["score"],
+        tuple(Candidate(Entity(*row[:3]), *row[3:]) for row in data["candidates"]),
+        data["clamped"], data["detection"],
+        partial(_explain, span.doc, start, end),
+    )  # fmt: skip
+
+
+def document_of(doc: Doc) -> Document:
+    """What ``Doc._.pboh_document`` is: the linked entities of a document, as pboh's own."""
+    spans = (doc.char_span(start, end) for start, end in sorted(_places(doc)))
+    mentions = (mention_of(span) for span in spans if span is not None)
+    return Document(doc.text, [mention for mention in mentions if mention is not None])
+
+
+def _explain(doc: Doc, start: int, end: int, entity: Entity | None) -> Explanation | None:
+    """Link the document again, as it was linked, and ask that mention; only the curious pay for it."""
+    run = _data(doc)[_key(start, end)]["run"]
+    given = {}
+    for place in _places(doc):
+        data = _data(doc)[_key(*place)]
+        if data["given"]:
+            given[place] = data["entity"][0] if data["clamped"] else None
+    again = _link(open_linker(run["model"], run["settings"]), doc.text, given, run)
+    # detected names may have been moved to token boundaries
+    here = (mention for mention in again if mention.start < end and start < mention.end)
+    return next((mention.explain(entity) for mention in here), None)
+
+
+def register_extensions() -> None:
+    """Make ``Span._.pboh`` and ``Doc._.pboh_document`` known to spaCy, for documents read back as well."""
+    Span.set_extension("pboh", getter=mention_of, force=True)
+    Doc.set_extension("pboh_document", getter=document_of, force=True)
+
+
+def displacy_ents(doc: Doc, kb_url: str = "https://en.wikipedia.org/wiki/{}") -> dict[str, Any]:
+    """Linked entities for ``displacy.render(…, style="ent", manual=True)``.
+
+    ``kb_url`` is the address of an entity, ``{}`` its ``kb_id_``. Titles are escaped; displaCy's own option
+    ``kb_url_template`` puts them into the page as they are, quotation marks and all.
+    """
+    ents = []
+    for ent in doc.ents:
+        mention = mention_of(ent)
+        linked = mention is not None and mention.entity is not None
+        address = kb_url.format(quote(ent.kb_id_.replace(" ", "_"), safe="/:(),")) if linked else ""
+        ents.append(
+            {
+                "start": ent.start_char, "end": ent.end_char, "label": ent.label_,
+                "kb_id": escape(ent.kb_id_) if linked else "", "kb_url": escape(address),
+            }
+        )  # fmt: skip
+    return {"text": doc.text, "ents": ents, "title": None}
+
+
+# -- what spaCy's registry knows ---------------------------------------------------------------------------
+
+
+def link_score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    """``nel_micro_f`` and the others of ``Scorer.score_links``, over entities both sides have."""
+    negative = ["", "NIL", kwargs.get("nil", "NIL")]
+    return Scorer.score_links(examples, negative_labels=negative, **kwargs)
+
+
+@util.registry.scorers("pboh.link_scorer.v1")
+def make_link_scorer() -> Callable[..., dict[str, Any]]:
+    """The scorer of the component."""
+    return link_score
+
+
+@util.registry.misc("pboh.KnowledgeBase.v1")
+def make_kb(
+    model: str | None = None, candidates: int = 10, settings: dict[str, Any] | None = None
+) -> Callable[..., KnowledgeBase]:
+    """The knowledge base of spaCy's ``entity_linker``: its ``generate_empty_kb``, or a ``kb_loader``."""
+    from pboh.integrations.spacy_kb import PbohKnowledgeBase  # noqa: PLC0415
+
+    return partial(PbohKnowledgeBase, model=model, candidates=candidates, settings=settings)
+
+
+@Language.factory(
+    "pboh",
+    default_config={**DEFAULTS, "scorer": {"@scorers": "pboh.link_scorer.v1"}},
+    assigns=[
+        "doc.ents", "token.ent_iob", "token.ent_type", "token.ent_kb_id",
+        "span._.pboh", "doc._.pboh_document",
+    ],
+    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
+)  # fmt: skip
+def make_pboh(
+    nlp: Language,
+    name: str,
+    model: str | None,
+    settings: dict[str, Any],
+    detect: bool | Literal["auto"],
+    detect_threshold: float | None,
+    label: str,
+    alignment_mode: str,
+    labels_discard: list[str],
+    overwrite: bool,
+    threshold: float | None,
+    candidates: int,
+    kb_id: str,
+    nil: str,
+    use_gold_ents: bool,
+    scorer: Callable[..., Any] | None,
+) -> PbohLinker:
+    """Make the component from its configuration."""
+    return PbohLinker(
+        nlp.vocab, name, model=model, settings=settings, detect=detect, detect_threshold=detect_threshold,
+        label=label, alignment_mode=alignment_mode, labels_discard=labels_discard, overwrite=overwrite,
+        threshold=threshold, candidates=candidates, kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents,
+        scorer=scorer,
+    )  # fmt: skip
+
+
+register_extensions()

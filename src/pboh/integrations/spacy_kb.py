@@ -1,0 +1,201 @@
+"""A model as spaCy's KnowledgeBase: our names, priors and context counts under spaCy's own entity linker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numba import njit
+from spacy.kb import Candidate, KnowledgeBase
+from spacy.tokens import Span
+from spacy.vocab import Vocab
+
+from pboh.errors import InputError
+from pboh.integrations.spacy import fingerprint, open_linker, warn_of_another_model
+from pboh.model.hashing import hash_units
+from pboh.model.store import Model
+
+Array = np.ndarray[Any, Any]
+VECTORS_KEPT = 200_000  # entities whose vectors stay in memory
+
+
+@njit(cache=True, nogil=True)
+def project(words: Array, weights: Array, out: Array) -> None:
+    """Random projection: out_j += Σ_w weight(w) · r_j(w), where r_j(w) = ±1 is bit j of the word's hash."""
+    key = np.zeros(2, np.int64)
+    for i in range(words.size):
+        key[0] = words[i]
+        for block in range((out.size + 63) // 64):
+            key[1] = block
+            bits = hash_units(key, 0, 2)
+            for j in range(64 * block, min(64 * block + 64, out.size)):
+                out[j] += weights[i] if bits & np.uint64(1) else -weights[i]
+                bits >>= np.uint64(1)
+
+
+def entity_vector(model: Model, entity: int, length: int) -> Array:
+    """Unit vector of an entity: its word profile, log(1 + N(w,e)) · max(0, log p(w|e)/p(w)), projected.
+
+    The words are those around links to it and, where the model has them, those of its own page. An entity
+    without words gets a direction of its own, which is as good as at a right angle to every other.
+    """
+    out = np.zeros(length, np.float64)
+    for kind in ("context", "own"):
+        if f"{kind}_word" not in model:
+            continue
+        rows = slice(*model[f"{kind}_offsets"][entity : entity + 2].tolist())
+        words, counts = model[f"{kind}_word"][rows], model[f"{kind}_count"][rows].astype(np.float64)
+        share = counts / max(float(model[f"{kind}_total"][entity]), 1.0)
+        weight = np.log1p(counts) * np.maximum(np.log(share / model["word_background"][words]), 0.0)
+        project(words.astype(np.int64), weight, out)
+    norm = float(np.linalg.norm(out))
+    if norm == 0.0:
+        project(np.asarray([-1 - entity]), np.ones(1), out)
+        norm = float(np.linalg.norm(out))
+    return (out / norm).astype(np.float32)
+
+
+class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
+    """Names, candidates with p(e|m), and entity vectors of a model; entities are called by their titles.
+
+    It reads the mapped model and copies nothing, so that a full Wikipedia costs no more than what is used.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        entity_vector_length: int = 64,
+        *,
+        model: str | None = None,
+        candidates: int = 10,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(vocab, entity_vector_length)
+        self._open({"model": model, "candidates": candidates, "settings": settings or {}})
+
+    def _open(self, options: dict[str, Any]) -> None:
+        self.options = options
+        # spaCy asks mention by mention, so longer names of the same document have no say here
+        settings = {**options["settings"], "coreference": 0.0, "top": options["candidates"]}
+        self.linker = open_linker(options["model"], settings)
+        self._vectors: dict[int, Array] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.vocab, self.entity_vector_length, self.options)
+
+    def __len__(self) -> int:
+        return self.linker.model.entities
+
+    def is_empty(self) -> bool:
+        """Whether there is no entity at all."""
+        return len(self) == 0
+
+    def get_size_entities(self) -> int:
+        """How many entities there are."""
+        return len(self)
+
+    def contains_entity(self, entity: str) -> bool:
+        """Whether a title (or redirect) is known."""
+        return self.linker.entity(entity) is not None
+
+    def contains_alias(self, alias: str) -> bool:
+        """Whether a name has candidates."""
+        return bool(self.get_alias_candidates(alias))
+
+    def get_candidates(self, mention: Span) -> list[Candidate]:
+        """Candidates of a mention, most probable first."""
+        return self.get_alias_candidates(mention.text)
+
+    def get_candidates_batch(self, mentions: Iterable[Span]) -> list[list[Candidate]]:
+        """Candidates of several mentions, looked up together."""
+        return self._candidates([mention.text for mention in mentions])
+
+    def get_alias_candidates(self, alias: str) -> list[Candidate]:
+        """Candidates of a name, most probable first."""
+        return self._candidates([alias])[0]
+
+    def get_prior_prob(self, entity: str, alias: str) -> float:
+        """p(e|m), 0 for an unknown pair."""
+        title = self.linker.resolve(entity)
+        return next(
+            (float(c.prior_prob) for c in self.get_alias_candidates(alias) if c.entity_ == title), 0.0
+        )
+
+    def _candidates(self, names: list[str]) -> list[list[Candidate]]:
+        entity, prior, size = self.linker._candidates.find(names)
+        rows = zip(names, entity.tolist(), prior.tolist(), size.tolist(), strict=True)
+        return [
+            [self._candidate(name, e, p) for e, p in zip(entities[:n], priors[:n], strict=True)]
+            for name, entities, priors, n in rows
+        ]
+
+    def _candidate(self, name: str, entity: int, prior: float) -> Candidate:
+        strings = self.vocab.strings
+        return Candidate(
+            kb=self,
+            entity_hash=strings.add(self.linker._entity(entity).title),
+            entity_freq=float(self.linker.model["entity_occurrences"][entity]),
+            entity_vector=self._vector(entity).tolist(),
+            alias_hash=strings.add(name),
+            prior_prob=prior,
+        )
+
+    def _vector(self, entity: int) -> Array:
+        known = self._vectors.get(entity)
+        if known is None:
+            if len(self._vectors) >= VECTORS_KEPT:
+                self._vectors.clear()
+            vector = entity_vector(self.linker.model, entity, self.entity_vector_length)
+            known = self._vectors[entity] = vector
+        return known
+
+    def get_vector(self, entity: str) -> Array:
+        """Vector of a title; zeros for an unknown one, as in spaCy's own knowledge base."""
+        known = self.linker.entity(entity)
+        return self._vector(known.index) if known else np.zeros(self.entity_vector_length, np.float32)
+
+    def get_vectors(self, entities: Iterable[str]) -> list[Array]:
+        """Vectors of several titles."""
+        return [self.get_vector(entity) for entity in entities]
+
+    def to_bytes(self, **_: Any) -> bytes:
+        """Options and a reference to the model; the model itself stays where it is."""
+        stored = {
+            **self.options,
+            "sha256": fingerprint(self.linker),
+            "entity_vector_length": self.entity_vector_length,
+        }
+        return msgspec.json.encode(stored)
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> PbohKnowledgeBase:
+        """Check what was stored; a model or options this one was made with go before the stored ones."""
+        try:
+            stored = msgspec.json.decode(bytes_data, type=dict[str, Any])
+            length = int(stored["entity_vector_length"])
+        except (msgspec.DecodeError, KeyError, ValueError):
+            raise InputError("this is not a knowledge base saved by pboh") from None
+        if length != self.entity_vector_length:
+            raise InputError(
+                f"the stored knowledge base has vectors of {length} numbers, this one of"
+                f" {self.entity_vector_length}",
+                todo=f"Set entity_vector_length = {length}",
+            )
+        if self.options["model"] is None and stored["model"] is not None:
+            self._open({name: stored[name] for name in ("model", "candidates", "settings")})
+        warn_of_another_model(self.linker, stored)
+        return self
+
+    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
+        """The same as :meth:`to_bytes`, in a file."""
+        Path(path).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> PbohKnowledgeBase:
+        """The same as :meth:`from_bytes`, from a file."""
+        return self.from_bytes(Path(path).read_bytes())
+
+
+def _rebuild(vocab: Vocab, length: int, options: dict[str, Any]) -> PbohKnowledgeBase:
+    return PbohKnowledgeBase(vocab, length, **options)
