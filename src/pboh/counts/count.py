@@ -208,6 +208,7 @@ class Counting:
                     "folder": one.folder,
                     "counted": one.counted,
                     **{key: one.manifest.get(key) for key in given},
+                    "sources": [source["name"] for source in one.manifest.get("sources", ())],
                 }
                 for one in self.inputs
             ],
