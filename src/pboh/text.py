@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +18,7 @@ from numba import njit
 
 from pboh.stop_words import stop_words
 
-__all__ = ["Vocabulary", "scan", "stop_words", "words"]
+__all__ = ["scan", "stop_words", "words"]
 
 Int32 = npt.NDArray[np.int32]
 
@@ -117,125 +115,3 @@ def words(text: str, language: str = "en") -> list[tuple[int, int, str]]:
     stop = stop_words(language)
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
     return [(start, end, word) for start, end in spans if (word := lowered[start:end]) not in stop]
-
-
-class Vocabulary:
-    """Numbers for words in order of appearance; stop words are known to it but get none."""
-
-    def __init__(self, language: str = "en") -> None:
-        self._size = 0
-        self._slots = np.full(1 << 12, -1, dtype=np.int32)
-        self._hashes = np.empty(1 << 10, dtype=np.uint64)
-        self._ends = np.zeros((1 << 10) + 1, dtype=np.int64)
-        self._letters = np.empty(1 << 14, dtype=np.int32)
-        self._stop = 0
-        for word in sorted(stop_words(language)):
-            codes = _code_points(word)
-            self._number(codes, np.zeros(1, np.int32), np.full(1, codes.size, np.int32))
-        self._stop = self._size
-
-    def __len__(self) -> int:
-        return self._size - self._stop
-
-    def texts(self) -> list[str]:
-        """The words, by number."""
-        bounds = self._ends[self._stop : self._size + 1]
-        letters = self._letters[bounds[0] : bounds[-1]].tobytes().decode("utf-32-le", "surrogatepass")
-        ends = (bounds - bounds[0]).tolist()
-        return [letters[start:end] for start, end in pairwise(ends)]
-
-    def encode(self, text: str) -> tuple[Int32, Int32, Int32]:
-        """Start, end and number of every content word of ``text``; new words are added."""
-        codes = _code_points(text)
-        starts, ends = _word_spans(codes)
-        return self._number(codes, starts, ends)
-
-    def _number(self, codes: Int32, starts: Int32, ends: Int32) -> tuple[Int32, Int32, Int32]:
-        self._reserve(starts.size, int(ends.sum() - starts.sum()))
-        numbers = np.empty(starts.size, dtype=np.int32)
-        known = (self._slots, self._hashes, self._ends, self._letters, self._size, self._stop)
-        self._size, kept = _look_up(codes, _tables()[1], starts, ends, *known, numbers)
-        return starts[:kept], ends[:kept], numbers[:kept]
-
-    def _reserve(self, new_words: int, new_letters: int) -> None:
-        """Make room for the worst case, so that the kernel never has to grow anything."""
-        words_needed = self._size + new_words
-        if words_needed > self._hashes.size:
-            room = max(words_needed, 2 * self._hashes.size)
-            self._hashes = _grown(self._hashes, room)
-            self._ends = _grown(self._ends, room + 1)
-        letters_needed = int(self._ends[self._size]) + new_letters + LONGEST_WORD
-        if letters_needed > self._letters.size:
-            self._letters = _grown(self._letters, max(letters_needed, 2 * self._letters.size))
-        if 2 * words_needed > self._slots.size:
-            self._slots = np.full(1 << (4 * words_needed).bit_length(), -1, dtype=np.int32)
-            _rehash(self._hashes[: self._size], self._slots)
-
-
-def _grown(array: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
-    larger = np.zeros(room, dtype=array.dtype)
-    larger[: array.size] = array
-    return larger
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _look_up(
-    codes: Int32,
-    lower: Int32,
-    starts: Int32,
-    ends: Int32,
-    slots: Int32,
-    hashes: npt.NDArray[np.uint64],
-    bounds: npt.NDArray[np.int64],
-    letters: Int32,
-    size: int,
-    stop: int,
-    numbers: Int32,
-) -> tuple[int, int]:
-    """Number each span by its letters (open addressing, FNV-1a, letters compared); stop words are dropped.
-
-    Returns how many words are known now and how many spans were kept (moved to the front).
-    """
-    mask = np.uint64(slots.size - 1)
-    kept = 0
-    for k in range(starts.size):
-        start, length = starts[k], ends[k] - starts[k]
-        fresh = bounds[size]  # the word is written where a new one would stand, and stays if it is new
-        code = np.uint64(14695981039346656037)
-        for i in range(length):
-            letter = lower[codes[start + i]]
-            letters[fresh + i] = letter
-            code = (code ^ np.uint64(letter)) * np.uint64(1099511628211)
-        code ^= code >> np.uint64(29)
-        slot = code & mask
-        while True:
-            number = slots[slot]
-            if number < 0:
-                number = size
-                slots[slot], hashes[number] = number, code
-                bounds[number + 1] = fresh + length
-                size += 1
-                break
-            if hashes[number] == code and bounds[number + 1] - bounds[number] == length:
-                first = bounds[number]
-                same = True
-                for i in range(length):
-                    same &= letters[first + i] == letters[fresh + i]
-                if same:
-                    break
-            slot = (slot + np.uint64(1)) & mask
-        if number >= stop:
-            starts[kept], ends[kept], numbers[kept] = start, start + length, number - stop
-            kept += 1
-    return size, kept
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _rehash(hashes: npt.NDArray[np.uint64], slots: Int32) -> None:
-    """Put every word into a larger table."""
-    mask = np.uint64(slots.size - 1)
-    for number in range(hashes.size):
-        slot = hashes[number] & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -230,12 +231,15 @@ def test_really_full_disk(tmp_path: Path) -> None:
 def test_page_of_fifty_megabytes(tmp_path: Path) -> None:
     sentence = "The [[river]] flows through the city and [[sea|into the sea]], says [[Anna]]. "
     big = page("Big", sentence * (50_000_000 // len(sentence)))
-    figures = extract(
-        [dump(tmp_path / "d.xml", page("A", "text"), big, page("B", "[[A]]"))], tmp_path / "out", workers=2
-    )
+    source = dump(tmp_path / "d.xml", page("A", "text"), big, page("B", "[[A]]"))
+    # in a process of its own: what the tests before have left in this one is not the extraction's
+    command = [sys.executable, "-c", "from pboh.cli import main; main()", "extract", str(source)]
+    command += ["--out", str(tmp_path / "out"), "--workers", "2", "--json", str(tmp_path / "figures.json")]
+    subprocess.run(command, check=True, capture_output=True)
+    figures = json.loads((tmp_path / "figures.json").read_text())
     assert figures["pages"] == 3
     assert figures["links"] == 3 * (50_000_000 // len(sentence)) + 1
-    assert figures["peak_memory_megabytes"] < 2048
+    assert figures["peak_memory_megabytes"] < 1536
     assert rows(tmp_path / "out", "pages")[2]["title"] == "B"
 
 

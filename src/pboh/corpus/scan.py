@@ -6,6 +6,7 @@ chunk only; the second pass (:mod:`pboh.corpus.tables`) replaces them. The chunk
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,13 +23,17 @@ from pboh.corpus import dump, jsonl
 from pboh.corpus.dump import Page
 from pboh.corpus.sources import Chunk, read
 from pboh.corpus.titles import Site, normalise_title, page_kind, redirect_target, split_target
-from pboh.corpus.wikitext import plain_text
+from pboh.corpus.vocabulary import Vocabulary
+from pboh.corpus.wikitext import Segment, segments
 from pboh.files import write_json, written_aside
-from pboh.text import Vocabulary
 
 KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count
 READ = ("article", "list", "disambiguation")  # kinds whose text and links are kept
+
+Int32 = npt.NDArray[np.int32]
+_NONE: Int32 = np.empty(0, dtype=np.int32)
+_PLACES = ("page", "start", "end", "before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,6 @@ class ScanOptions:
     texts: bool
 
 
-class _Titles(dict[str, int]):
-    """Numbers of link targets, in order of appearance."""
-
-    def __missing__(self, title: str) -> int:
-        number = self[title] = len(self)
-        return number
-
-
 class ChunkScan:
     """Collects the pages of one chunk and writes them."""
 
@@ -55,18 +52,18 @@ class ChunkScan:
         self._number = number
         self.bytes = 0
         self._vocabulary = Vocabulary(options.site.language)
-        self._targets = _Titles()
         self._ids: list[int | None] = []
         self._titles: list[str] = []
         self._kinds: list[str] = []
         self._redirects: list[str | None] = []
-        self._tokens: list[npt.NDArray[np.int32]] = []
+        self._tokens: list[Int32] = []
         self._token_ends = array("q", [0])
         self._text_pages = array("i")
-        self._texts: list[str] = []
+        self._texts: list[bytes] = []
         self._characters = 0
-        self._links = {name: array("i") for name in ("page", "start", "end", "target", "before", "after")}
-        self._anchors: list[str] = []
+        self._links: dict[str, list[Int32]] = {name: [_NONE] for name in _PLACES}
+        self._targets: list[pa.StringArray] = []
+        self._anchors: list[pa.StringArray] = []
 
     def add(self, page: Page, kind: str) -> None:
         """Take in one page."""
@@ -76,56 +73,60 @@ class ChunkScan:
         self._titles.append(normalise_title(page.title, site) if from_wikitext else page.title)
         self._kinds.append(kind)
         self._redirects.append(_redirect(page, site) if kind == "redirect" else None)
-        tokens = 0
-        if kind in READ:
-            text, links = page.text, page.links
-            if links is None:
-                plain = plain_text(page.text, site)
-                text, links = plain.text, plain.links
-            tokens = self._add_text(text, links, counted=kind in COUNTED)
+        tokens = self._add_text(page, counted=kind in COUNTED) if kind in READ else 0
         self._token_ends.append(self._token_ends[-1] + tokens)
 
-    def _add_text(self, text: str, links: list[tuple[int, int, str]], counted: bool) -> int:
-        number = len(self._titles) - 1
+    def _add_text(self, page: Page, counted: bool) -> int:
+        """The text of a page and its links; returns how many words it has."""
+        texts: list[str] = []
+        places = []
+        at = 0
+        parts = segments(page.text, self._options.site) if page.links is None else [_given(page)]
+        for part in parts:
+            if part.titles:
+                places.append((part.starts + np.int32(at), part.ends + np.int32(at)))
+                self._targets.append(pa.array(part.titles, pa.string()))
+                self._anchors.append(pa.array(_collapsed(part.anchors), pa.string()))
+            texts.append(part.text)
+            at += len(part.text)
+        text = "".join(texts)
+        text = text.rstrip() if page.links is None else text
         self._characters += len(text)
+        data = text.encode()
         if self._options.texts:
-            self._text_pages.append(number)
-            self._texts.append(text)
-        if counted:
-            starts, ends, words = self._vocabulary.encode(text)
-            self._tokens.append(words)
-        else:
-            starts = ends = words = np.empty(0, dtype=np.int32)
-        kept = [
-            (start, end, target, anchor)
-            for start, end, target in links
-            if target and (anchor := " ".join(text[start:end].split()))
-        ]
-        if kept:
-            firsts, lasts, titles, anchors = zip(*kept, strict=True)
-            base = self._token_ends[-1]
-            table = self._links
-            table["page"].extend([number] * len(kept))
-            table["start"].extend(firsts)
-            table["end"].extend(lasts)
-            table["target"].extend(map(self._targets.__getitem__, titles))
-            # words before the link end at `before`, words after it start at `after`
-            table["before"].extend((np.searchsorted(ends, firsts, side="right") + base).tolist())
-            table["after"].extend((np.searchsorted(starts, lasts, side="left") + base).tolist())
-            self._anchors.extend(anchors)
-        return int(words.size)
+            self._text_pages.append(len(self._titles) - 1)
+            self._texts.append(data)
+        starts, ends, words = self._vocabulary.encode(data) if counted else (_NONE, _NONE, _NONE)
+        self._tokens.append(words)
+        for firsts, lasts in places:
+            self._add_links(firsts, lasts, starts, ends)
+        return words.size
+
+    def _add_links(self, firsts: Int32, lasts: Int32, starts: Int32, ends: Int32) -> None:
+        """Places of links among characters and words: those before a link end at `before`, and so on."""
+        base = self._token_ends[-1]
+        columns = self._links
+        columns["page"].append(np.full(firsts.size, len(self._titles) - 1, dtype=np.int32))
+        columns["start"].append(firsts)
+        columns["end"].append(lasts)
+        columns["before"].append((np.searchsorted(ends, firsts, side="right") + base).astype(np.int32))
+        columns["after"].append((np.searchsorted(starts, lasts, side="left") + base).astype(np.int32))
 
     def write(self, folder: Path) -> dict[str, int]:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
         site = self._options.site
         words, tokens = self._sorted_words()
         counts = np.bincount(tokens, minlength=len(words))
+        links = {name: pa.array(np.concatenate(column)) for name, column in self._links.items()}
+        leads_to = pa.chunked_array(self._targets, pa.string()).combine_chunks().dictionary_encode()
+        links["target"] = leads_to.indices
+        links["anchor"] = pa.chunked_array(self._anchors, pa.string()).combine_chunks()
         figures = {
             "pages": len(self._titles),
-            "targets": len(self._targets),
+            "targets": len(leads_to.dictionary),
             "words": len(words),
             "tokens": int(tokens.size),
-            "links": len(self._anchors),
+            "links": len(links["anchor"]),
             "characters": self._characters,
             "bytes": self.bytes,
             **{kind: self._kinds.count(kind) for kind in KINDS},
@@ -138,11 +139,9 @@ class ChunkScan:
             "possible": pa.array([_possible(target, site) for target in self._redirects], pa.bool_()),
         }
         targets = {
-            "title": pa.array(list(self._targets), pa.string()),
-            "possible": pa.array([_possible(title, site) for title in self._targets], pa.bool_()),
+            "title": leads_to.dictionary,
+            "possible": _all_possible(leads_to.dictionary, site),
         }
-        links = {name: pa.array(np.frombuffer(column, np.int32)) for name, column in self._links.items()}
-        links["anchor"] = pa.array(self._anchors, pa.string())
         with written_aside(folder) as aside:
             aside.mkdir()
             self._parquet(aside / "pages.parquet", pages)
@@ -153,7 +152,7 @@ class ChunkScan:
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
             texts = {
                 "page": pa.array(np.frombuffer(self._text_pages, np.int32)),
-                "text": pa.array(self._texts, pa.string()),
+                "text": _strings(np.fromiter(map(len, self._texts), np.int64), b"".join(self._texts)),
             }
             _feather(aside / "texts.arrow", texts)
             write_json(aside / "figures.json", figures)
@@ -168,9 +167,10 @@ class ChunkScan:
         }
         pq.write_table(pa.table(own | columns), path, compression="zstd", use_dictionary=["chunk", "kind"])
 
-    def _sorted_words(self) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    def _sorted_words(self) -> tuple[pa.Array, Int32]:
         """Words of the chunk in the order of their text, and all tokens renumbered to match."""
-        words = pa.array(self._vocabulary.texts(), pa.string())
+        bounds, letters = self._vocabulary.letters()
+        words = _strings(np.diff(bounds), letters)
         order = pc.sort_indices(words)
         rank = np.empty(len(words), dtype=np.int32)
         rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
@@ -193,6 +193,41 @@ def _possible(title: str | None, site: Site) -> bool:
         return False
     # only a title that ends like "Paris (disambiguation)" is worth a closer look
     return not title.endswith(")") or page_kind(title, 0, False, "", site) == "article"
+
+
+def _all_possible(titles: pa.StringArray, site: Site) -> pa.BooleanArray:
+    """:func:`_possible` of many titles."""
+    possible = np.ones(len(titles), dtype=np.bool_)
+    for prefix in site.conventions.list_titles:
+        possible &= ~pc.starts_with(titles, prefix).to_numpy(zero_copy_only=False)
+    for at in np.flatnonzero(pc.ends_with(titles, ")").to_numpy(zero_copy_only=False)).tolist():
+        possible[at] = _possible(titles[at].as_py(), site)
+    return pa.array(possible)
+
+
+def _given(page: Page) -> Segment:
+    """A page whose links came with it; those whose anchor is blank are left out."""
+    links = [link for link in page.links or () if page.text[link[0] : link[1]].strip()]
+    starts, ends, titles = zip(*links, strict=True) if links else ((), (), ())
+    anchors = [page.text[start:end] for start, end in zip(starts, ends, strict=True)]
+    return Segment(page.text, np.array(starts, np.int32), np.array(ends, np.int32), list(titles), anchors)
+
+
+_ODD_SPACE = re.compile(r"[^\S ]|  |(?:^|\0) | (?:\0|$)")
+
+
+def _collapsed(anchors: list[str]) -> list[str]:
+    """The anchors with white space made single; nearly always it is already."""
+    if not _ODD_SPACE.search("\0".join(anchors)):
+        return anchors
+    return [" ".join(anchor.split()) for anchor in anchors]
+
+
+def _strings(lengths: npt.NDArray[np.int64], data: bytes | npt.NDArray[np.uint8]) -> pa.StringArray:
+    """Texts that stand one behind the other as UTF-8."""
+    bounds = np.zeros(lengths.size + 1, dtype=np.int32)
+    np.cumsum(lengths, out=bounds[1:])
+    return pa.StringArray.from_buffers(lengths.size, pa.py_buffer(bounds), pa.py_buffer(data))
 
 
 def _feather(path: Path, columns: dict[str, pa.Array]) -> None:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from pboh.corpus import markup
 from pboh.corpus.titles import (
@@ -27,6 +31,8 @@ from pboh.corpus.titles import (
 # limit bounds how often a piece of text is looked at.
 _DEPTH = 8
 _REMEMBERED_TARGETS = 1 << 17
+# Links are read from that many characters at once, so that an enormous page needs no enormous lists.
+_SEGMENT = 1 << 20
 _LINK, _IMAGE, _TEXT, _NOTHING = "link", "image", "text", "nothing"
 
 
@@ -37,11 +43,33 @@ class Plain(NamedTuple):
     links: list[tuple[int, int, str]]
 
 
+class Segment(NamedTuple):
+    """A part of a page's text and the links in it, column by column; places count from its beginning."""
+
+    text: str
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+    titles: list[str]
+    anchors: list[str]
+
+
 def plain_text(wikitext: str, site: Site) -> Plain:
     """The text a reader sees, without templates and references, and where its links to articles are.
 
     Any string is accepted; ``text[start:end]`` is the anchor, never empty, without white space at its ends.
     """
+    texts: list[str] = []
+    links: list[tuple[int, int, str]] = []
+    at = 0
+    for part in segments(wikitext, site):
+        links += zip((part.starts + at).tolist(), (part.ends + at).tolist(), part.titles, strict=True)
+        texts.append(part.text)
+        at += len(part.text)
+    return Plain("".join(texts).rstrip(), links)
+
+
+def segments(wikitext: str, site: Site) -> Iterator[Segment]:
+    """:func:`plain_text` in parts, nearly always one; white space at the end of the page is still there."""
     text = "\n" + wikitext
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -53,9 +81,10 @@ def plain_text(wikitext: str, site: Site) -> Plain:
         text = markup.untable(text)
     if site.conventions.variants and "-{" in text:
         text = markup.one_variant(text)
-    return _reader(site).read(markup.unformat(text).strip("\n"))
+    return _reader(site).segments(markup.unformat(text).strip("\n"))
 
 
+_BRACKETS = re.compile(r"(?<!\[)\[\[(?!\[)")
 _PIPE_TRICK = re.compile(r"\[\[([^\[\]|\n{}<>]++)\|\]\]")
 
 
@@ -115,14 +144,19 @@ class _Page:
             if "&" in anchor:
                 self.put(at, unescape(anchor), self.titles[at] or "")
 
-    def plain(self) -> Plain:
+    def segment(self) -> Segment:
         """The whole text, and its links with their places in it."""
         pieces = [""] * (2 * len(self.anchors) + 1)
         pieces[0::2] = self.plains
         pieces[1::2] = self.anchors
-        ends = list(accumulate(map(len, pieces)))
-        places = zip(ends[0:-1:2], ends[1::2], self.titles, strict=True)
-        return Plain("".join(pieces).rstrip(), [(start, end, title) for start, end, title in places if title])
+        places = np.cumsum(np.fromiter(map(len, pieces), np.int32, len(pieces)), dtype=np.int32)
+        starts, ends, titles, anchors = places[0:-1:2], places[1::2], self.titles, self.anchors
+        if "" in titles:
+            kept = np.fromiter(map(bool, titles), np.bool_, len(titles))
+            starts, ends = starts[kept], ends[kept]
+            anchors = [anchor for anchor, title in zip(anchors, titles, strict=True) if title]
+            titles = [title for title in titles if title]
+        return Segment("".join(pieces), starts, ends, titles, anchors)  # type: ignore[arg-type]  # no None is left
 
 
 class _Reader:
@@ -148,8 +182,25 @@ class _Reader:
             rf"\s*+(?:(?i:{options})(?:\s*+=.*+)?|\d*+(?:x\d++)?\s*+px|)\s*+", re.DOTALL
         ).fullmatch
 
-    def read(self, text: str) -> Plain:
+    def segments(self, text: str) -> Iterator[Segment]:
         """Text and links of what holds no other markup than links.
+
+        A long text is cut in front of brackets. When others before the cut still wait for their partner,
+        the part is read again, twice as long.
+        """
+        begin, size = 0, _SEGMENT
+        while len(text) - begin > size and (cut := _BRACKETS.search(text, begin + size)):
+            if (part := self._read(text[begin : cut.start()], last=False)) is None:
+                size *= 2
+                continue
+            yield part
+            begin, size = cut.start(), _SEGMENT
+        part = self._read(text[begin:] if begin else text, last=True)
+        assert part is not None
+        yield part
+
+    def _read(self, text: str, last: bool) -> Segment | None:
+        """One part, or None if it may look different once the following is known.
 
         Lists rather than a loop: what all links of a page have in common is one call for all of them.
         """
@@ -164,16 +215,16 @@ class _Reader:
             for at, title in enumerate(titles):
                 if title and "  " in title:
                     titles[at], targets[at] = None, title
-        if None in titles:
-            self._other_links(page, targets, labels, trails)
+        if None in titles and self._other_links(page, targets, labels, trails) and not last:
+            return None
         if "&" in text:
             page.decode()
-        return page.plain()
+        return page.segment()
 
     def _other_links(
         self, page: _Page, targets: list[str | None], labels: list[str | None], trails: list[str]
-    ) -> None:
-        """Put the links whose targets have to be looked at, and find the partners of lone brackets."""
+    ) -> bool:
+        """Put links whose targets have to be looked at, and pair lone brackets; whether some still wait."""
         titles = page.titles
         brackets = []
         for at in [at for at, title in enumerate(titles) if title is None]:
@@ -185,8 +236,7 @@ class _Reader:
                 titles[at] = self.titles[target]
             else:
                 self._link(page, at, target, labels[at], trails[at])
-        if brackets:
-            self._pair(page, brackets)
+        return self._pair(page, brackets) if brackets else False
 
     def resolve(self, target: str) -> tuple[str, str]:
         """What ``[[target]]`` is, and its title when it is a link to an article."""
@@ -211,8 +261,11 @@ class _Reader:
             shown = ""
         page.put(at, shown + trail if shown else trail, title if shown else "")
 
-    def _pair(self, page: _Page, brackets: list[int]) -> None:
-        """Find the ``]]`` of every ``[[`` that was not a whole link by itself; those without one are text."""
+    def _pair(self, page: _Page, brackets: list[int]) -> bool:
+        """Find the ``]]`` of every ``[[`` that was not a whole link by itself; those without one are text.
+
+        Returns whether there are any of those.
+        """
         opens = frozenset(brackets)
         waiting: deque[int] = deque(maxlen=_DEPTH)
         for at in range(brackets[0], len(page.plains)):
@@ -220,6 +273,7 @@ class _Reader:
                 self._close(page, at, waiting)
             if at in opens:
                 waiting.append(at)
+        return bool(waiting)
 
     def _close(self, page: _Page, at: int, waiting: deque[int]) -> None:
         """The text at ``at`` holds ``]]``: each closes the innermost bracket that waits."""
