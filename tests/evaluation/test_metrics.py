@@ -58,6 +58,14 @@ def test_by_hand() -> None:
     assert (row.documents, row.mentions, row.answered, row.correct) == (2, 4, 3, 2)
 
 
+def test_withheld_answers() -> None:
+    # the model knows A and B only: of three silences one is right, and of two unknown golds one is left alone
+    gold = dataset(["A", "B", "B", "Unknown", "Unheard of"])
+    row = evaluate_system(gold, [answered("A", None, None, None, "A")], {"A": "A", "B": "B"}.get)
+    assert scores(row, "nil") == pytest.approx((1 / 3, 1 / 2, 2 / 5))
+    assert scores(evaluate_system(dataset(["A"]), [answered("A")]), "nil") == (0, 0, 0)
+
+
 def test_no_output() -> None:
     row = evaluate_system(dataset(["A"], ["B"]), [answered(None), answered(None)])
     for measure in ("micro", "macro", "macro_gerbil"):

@@ -4,6 +4,7 @@ import pytest
 
 from pboh.evaluation import breakdowns
 from pboh.evaluation.datasets import Dataset
+from pboh.evaluation.metrics import Scores
 from pboh.evaluation.mistakes import _is_chosen, sentence_around
 from pboh.evaluation.runner import answer_document, compare_models, compare_systems, evaluate, uniquely_named
 from pboh.evaluation.tables import (
@@ -40,6 +41,7 @@ def test_rows(linker, small) -> None:
     assert pboh.gold_in_kb == 4 / 5  # USA is a redirect, Erewhon is unknown
     assert pboh.gold_in_candidates == 3 / 5
     assert pboh.accuracy_given_candidate == pytest.approx(2 / 3)
+    assert pboh.nil == Scores(0.0, 0.0, 0.0)  # it answers for Erewhon and is silent about a known one
     assert pboh.rounds == 2.5  # the third document has no mentions
     assert pboh.ms_per_document > 0
     assert evaluation.popularity["kore50-small"].tolist() == [10, 1200, 30, 50, 0]

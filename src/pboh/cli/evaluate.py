@@ -204,6 +204,7 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
         shown.append(tables.side_by_side_table(first, second))
         shown.append(tables.comparison_table("Paired tests between models", compare_models(first, second)))
     shown += [
+        tables.nil_table(first),
         tables.calibration_table(first),
         tables.propagation_table(first),
         tables.graph_table(first),

@@ -288,6 +288,7 @@ class Row:
     gold_in_kb: float
     gold_in_candidates: float
     accuracy_given_candidate: float
+    nil: Scores  # "not in the knowledge base", against the golds that the model really does not know
     ms_per_document: float
     rounds: float
     converged: float
@@ -332,6 +333,7 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         gold_in_kb=_mean(judgement.known),
         gold_in_candidates=_mean(judgement.candidate),
         accuracy_given_candidate=float(judgement.correct.sum()) / reached if reached else 0.0,
+        nil=_nil(judgement),
         ms_per_document=_mean(judgement.milliseconds[used]),
         rounds=_mean(judgement.rounds[ran]),
         converged=_mean(judgement.converged[used]),
@@ -342,6 +344,14 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         intervals=bootstrap(judgement, samples) if samples and mentions else {},
         ms_by_stage=judgement.timings,
     )
+
+
+def _nil(judgement: Judgement) -> Scores:
+    """How well answers are withheld: right where the gold is no entity of the model."""
+    withheld, unknown = ~judgement.answered, ~judgement.known
+    both = np.asarray(float((withheld & unknown).sum()))
+    precision, recall = (_ratio(both, np.asarray(float(n.sum()))) for n in (withheld, unknown))
+    return Scores.of(float(precision), float(recall))
 
 
 def _mean(values: NDArray[Any]) -> float:

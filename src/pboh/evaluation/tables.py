@@ -190,6 +190,21 @@ def ablation_table(evaluation: Evaluation) -> Table:
     return table
 
 
+def nil_table(evaluation: Evaluation) -> Table:
+    """How well the main system says "not in the knowledge base"."""
+    note = "Withholding an answer is right where the gold is no entity of the model."
+    header = ["Dataset", "gold unknown", "withheld", "P %", "R %", "F1 %", "wrong answers withheld %"]
+    table = Table("Not in the knowledge base (NIL)", header, note=note)
+    for run in evaluation.main_runs():
+        judgement, nil = run.judgement, run.row.nil
+        counts = [f"{int((~flags).sum()):,}" for flags in (judgement.known, judgement.answered)]
+        wrong = ~judgement.correct
+        spared = float((wrong & ~judgement.answered).sum()) / max(1, int(wrong.sum()))
+        scores = map(percent, (nil.precision, nil.recall, nil.f1, spared))
+        table.add([run.row.dataset, *counts, *scores], ours=True)
+    return table
+
+
 def calibration_table(evaluation: Evaluation) -> Table:
     """How far the probabilities of the main system can be trusted."""
     note = "Mean distance of the probability of an answer and the share that is right, in ten equal steps."

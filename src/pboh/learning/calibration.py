@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,9 +173,16 @@ def _joined(parts: Sequence[Example], names: Sequence[str]) -> Example:
 
 
 def fit(
-    examples: Sequence[Example], names: Sequence[str], gold: int, beta: float = 1.0
+    examples: Sequence[Example],
+    names: Sequence[str],
+    gold: int,
+    beta: float = 1.0,
+    groups: Sequence[int] | None = None,
 ) -> tuple[Reliability, dict[str, Any]]:
-    """A function of the features, and how good it is on documents left out (five folds)."""
+    """A function of the features, and how good it is on documents left out (five folds).
+
+    Documents of one group, such as the sentences of a page, are left out together.
+    """
     features, right = _joined(examples, names)
     if not right.any() or right.all():
         raise InputError(
@@ -182,7 +190,8 @@ def fit(
             todo="Give more documents, and ones that the model was not trained on",
         )
     held_out = np.empty(len(right))
-    fold = np.repeat(np.arange(len(examples)) % 5, [len(example[1]) for example in examples])
+    folds = np.asarray(groups if groups is not None else range(len(examples))) % 5
+    fold = np.repeat(folds, [len(example[1]) for example in examples])
     for k in range(5):
         if (fold == k).any() and right[fold != k].any() and not right[fold != k].all():
             part = _fitted(
@@ -223,17 +232,23 @@ def _fitted(features: Mapping[str, Floats], right: NDArray[np.bool_], names: Seq
 def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
     """Fit ``calibration`` and ``detection`` on datasets; returns both with their figures, by name."""
     documents = [document for dataset in datasets for document in dataset if document.linked]
+    # a sentence cut from a page shows names that the page linked earlier: no gold for detection
+    wholes = [document for document in documents if document.whole is None] or documents
     plain = linker.with_settings(threshold=0.0)
-    gold = sum(len(document.linked) for document in documents)
     fitted: dict[str, Any] = {}
     # linked text is incomplete gold for detection, so a mention missed weighs more than one too many: F2
-    tasks = (("calibration", answer_examples, ANSWER, 1.0), ("detection", mention_examples, MENTION, 2.0))
-    for number, (name, make, features, beta) in enumerate(tasks):
+    tasks = (
+        ("calibration", documents, answer_examples, ANSWER, 1.0),
+        ("detection", wholes, mention_examples, MENTION, 2.0),
+    )
+    for number, (name, given, make, features, beta) in enumerate(tasks):
         examples = []
-        for done, document in enumerate(documents):
-            report(number + done / len(documents), len(tasks), name)
+        for done, document in enumerate(given):
+            report(number + done / len(given), len(tasks), name)
             examples.append(make(plain, document))
-        reliability, figures = fit(examples, features, gold, beta)
+        gold = sum(len(document.linked) for document in given)
+        pages = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
+        reliability, figures = fit(examples, features, gold, beta, pages)
         on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in datasets], **figures}
         fitted[name] = reliability.to_dict() | {"fitted": on}
     report(len(tasks), len(tasks))
