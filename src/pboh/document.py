@@ -55,6 +55,11 @@ class Explanation:
     neighbours: tuple[Contribution, ...]
     score: float
 
+    def _repr_html_(self) -> str:
+        from pboh.html import explanation_in_notebook  # noqa: PLC0415
+
+        return explanation_in_notebook(self)
+
 
 @dataclass(slots=True)
 class Mention:
@@ -76,6 +81,11 @@ class Mention:
     def explain(self, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate); None for an unlinked mention."""
         return self._explain(entity) if self._explain else None
+
+    def _repr_html_(self) -> str:
+        from pboh.html import mention_in_notebook  # noqa: PLC0415
+
+        return mention_in_notebook(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command line and the service print them."""
@@ -119,3 +129,8 @@ class Document:
             "rounds": self.rounds,
             "converged": self.converged,
         }
+
+    def _repr_html_(self) -> str:
+        from pboh.html import document_in_notebook  # noqa: PLC0415
+
+        return document_in_notebook(self)

@@ -1,11 +1,11 @@
-"""A linked document as one self-contained HTML page: coloured mentions, candidates and reasons on hover."""
+"""Linked documents to look at: one self-contained HTML page, and what a notebook shows of our objects."""
 
 from __future__ import annotations
 
 from html import escape
 from urllib.parse import quote
 
-from pboh.document import Contribution, Document, Explanation, Mention
+from pboh.document import Contribution, Document, Entity, Explanation, Mention
 
 EXPLAINED = 300  # mentions of a page whose reasons are shown; each costs about as much as the whole document
 SHOWN = 5  # candidates, words and neighbours of a mention
@@ -60,17 +60,30 @@ def to_html(document: Document, title: str = "Linked text", explain: bool = True
         if mention.start < at:  # an overlapping one cannot be drawn inside another
             continue
         parts.append(escape(document.text[at : mention.start]))
-        hue = hues.setdefault(mention.entity.title, 137 * (len(hues) + 1) % 360) if mention.entity else 0
+        hue = _hue(mention, hues)
         why = mention.explain() if explain and number < EXPLAINED and mention.entity else None
         parts.append(_mention(mention, hue, why))
         at = mention.end
     parts.append(escape(document.text[at:]))
-    linked = sum(mention.entity is not None for mention in document)
-    count = (
-        f"<b>{linked:,}</b> mentions of <b>{len(hues):,}</b> entities in {len(document.text):,} characters"
-    )
-    page = _PAGE.format(title=escape(title), style=_STYLE, count=count, text="".join(parts))
+    page = _PAGE.format(title=escape(title), style=_STYLE, count=_count(document), text="".join(parts))
+    return _encodable(page)
+
+
+def _encodable(page: str) -> str:
     return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
+
+
+def _hue(mention: Mention, hues: dict[str, int]) -> int:
+    """A colour for every entity, neighbours far apart; ``hues`` remembers those of one document."""
+    return hues.setdefault(mention.entity.title, 137 * (len(hues) + 1) % 360) if mention.entity else 0
+
+
+def _count(document: Document) -> str:
+    linked = [mention.entity.title for mention in document if mention.entity]
+    return (
+        f"<b>{len(linked):,}</b> mention{'s'[: len(linked) != 1]} of <b>{len(set(linked)):,}</b> "
+        f"entit{'y' if len(set(linked)) == 1 else 'ies'} in {len(document.text):,} characters"
+    )
 
 
 def _mention(mention: Mention, hue: int, why: Explanation | None) -> str:
@@ -78,14 +91,16 @@ def _mention(mention: Mention, hue: int, why: Explanation | None) -> str:
     if mention.entity is None:
         why_not = f'<span class="why">{_candidates(mention)}</span>'
         return f'<span class="m nil" tabindex="0">{surface}{why_not}</span>'
-    address = "https://en.wikipedia.org/wiki/" + quote(
-        mention.entity.title.replace(" ", "_"), errors="replace"
-    )
+    address = _address(mention.entity)
     return (
         f'<span class="m" tabindex="0" style="--hue:{hue};--sure:{mention.probability:.2f}">{surface}'
         f'<span class="why"><b><a href="{escape(address)}">{escape(mention.entity.title)}</a></b> '
         f"<small>{mention.probability:.0%} sure</small>{_candidates(mention)}{_reasons(why)}</span></span>"
     )
+
+
+def _address(entity: Entity) -> str:
+    return "https://en.wikipedia.org/wiki/" + quote(entity.title.replace(" ", "_"), errors="replace")
 
 
 def _candidates(mention: Mention) -> str:
@@ -122,3 +137,110 @@ def _best(terms: tuple[Contribution, ...]) -> str:
 def _signed(value: float) -> str:
     kind = "plus" if value > 0 else "minus"
     return f'<td class="n {kind}">{value:+.2f}</td>'
+
+
+# What notebooks show. Styles stand beside what they style and colours are transparent or inherited: so it
+# looks right on light and dark, and still reads well where a viewer removes all styles.
+
+NOTEBOOK_CHARACTERS = 20_000
+_TABLE = "border:0;color:inherit;font:inherit"
+_CELL = "text-align:left;vertical-align:middle;white-space:nowrap;padding:.1em .8em .1em 0"
+_NUMBER = "text-align:right;vertical-align:middle;padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums"
+
+
+def document_in_notebook(document: Document) -> str:
+    """The text with its mentions coloured; point at one for its candidates."""
+    hues: dict[str, int] = {}
+    parts, at = [], 0
+    for mention in document:
+        if mention.start < at:
+            continue
+        if mention.end > NOTEBOOK_CHARACTERS:
+            break
+        parts += [escape(document.text[at : mention.start]), _coloured(mention, _hue(mention, hues))]
+        at = mention.end
+    parts.append(escape(document.text[at : max(at, NOTEBOOK_CHARACTERS)]))
+    more = len(document.text) - max(at, NOTEBOOK_CHARACTERS)
+    rest = f"; {more:,} of them not shown" if more > 0 else ""
+    return _encodable(
+        f'<div class="pboh" dir="auto" style="white-space:pre-wrap;line-height:1.9;max-width:50em">'
+        f'{"".join(parts)}</div><div style="opacity:.65;font-size:85%">{_count(document)}{rest}</div>'
+    )
+
+
+def _coloured(mention: Mention, hue: int) -> str:
+    others = [f"{c.entity.title}  {c.probability:.1%}" for c in mention.candidates[:SHOWN]]
+    if mention.entity is None:
+        hint = "\n".join(["no entity", *others])
+        return f'<span title="{escape(hint)}" style="border-bottom:1px dotted">{escape(mention.text)}</span>'
+    hint = "\n".join([f"{mention.entity.title}: {mention.probability:.0%} sure", *others])
+    sure = mention.probability
+    return (
+        f'<a href="{escape(_address(mention.entity))}" title="{escape(hint)}" style="color:inherit;'
+        f"text-decoration:none;border-radius:.25em;padding:.05em .15em;"
+        f"background:hsla({hue},85%,50%,{0.1 + 0.22 * sure:.2f});"
+        f'box-shadow:inset 0 -.12em hsla({hue},70%,50%,{0.3 + 0.7 * sure:.2f})">{escape(mention.text)}</a>'
+    )
+
+
+def mention_in_notebook(mention: Mention) -> str:
+    """The answer, and the candidates as a table."""
+    answer = (
+        f"{escape(mention.entity.title)}</b>, {mention.probability:.0%} sure"
+        if mention.entity
+        else "no entity</b>"
+    )
+    rows = [
+        f'<tr><td style="{_CELL}">{escape(c.entity.title)}</td>'
+        f'<td style="{_CELL}">{_bar(c.probability, "hsla(210,70%,50%,.75)")}</td>'
+        + "".join(
+            f'<td style="{_NUMBER}">{n}</td>'
+            for n in (f"{c.probability:.1%}", f"{c.prior:.1%}", f"{c.score:.2f}")
+        )
+        + "</tr>"
+        for c in mention.candidates
+    ]
+    heads = ("candidate", "", "probability", "by name alone", "score")
+    styles = (_CELL, _CELL, _NUMBER, _NUMBER, _NUMBER)
+    head = "".join(f'<th style="{style}">{name}</th>' for name, style in zip(heads, styles, strict=True))
+    table = f'<table style="{_TABLE}"><tr>{head}</tr>{"".join(rows)}</table>' if rows else ""
+    return _encodable(f'<div class="pboh">“{escape(mention.text)}” → <b>{answer}{table}</div>')
+
+
+def explanation_in_notebook(why: Explanation) -> str:
+    """The terms of a score as bars; the numbers sum to the score."""
+    terms = [("the name alone", why.prior)]
+    if why.coreference:
+        terms.append(("a longer name in the text", why.coreference))
+    terms += _largest(why.words, "the word", "words")
+    if why.unmatched:
+        terms.append(("words it was not seen with", why.unmatched))
+    terms += _largest(why.neighbours, "seen with", "mentions")
+    longest = max(abs(value) for _, value in terms) or 1.0
+    rows = "".join(
+        f'<tr><td style="{_CELL}">{escape(label)}</td><td style="{_NUMBER}">{value:+.2f}</td>'
+        f'<td style="{_CELL}">{_bar(abs(value) / longest, _SIGNS[value > 0])}</td></tr>'
+        for label, value in terms
+    )
+    total = (
+        f'<tr><th style="{_CELL}">score of {escape(why.entity.title)}</th>'
+        f'<th style="{_NUMBER}">{why.score:+.2f}</th><th></th></tr>'
+    )
+    return _encodable(f'<table class="pboh" style="{_TABLE}">{rows}{total}</table>')
+
+
+_SIGNS = {True: "hsla(150,65%,40%,.8)", False: "hsla(5,75%,50%,.8)"}
+
+
+def _bar(share: float, colour: str) -> str:
+    return f'<div style="height:.7em;width:{9 * share:.2f}em;border-radius:.15em;background:{colour}"></div>'
+
+
+def _largest(terms: tuple[Contribution, ...], what: str, others: str) -> list[tuple[str, float]]:
+    """The terms that matter most by name, the rest of them as one."""
+    order = sorted(terms, key=lambda term: -abs(term.value))
+    rows = [(f"{what} {term.label}", term.value) for term in order[: 2 * SHOWN]]
+    rest = order[2 * SHOWN :]
+    if rest:
+        rows.append((f"{len(rest)} more {others}", sum(term.value for term in rest)))
+    return rows
