@@ -25,9 +25,9 @@ except ImportError:
 SPARK_ERRORS = (PySparkException, Py4JError)
 
 
-def open_session(master: str | None = None) -> SparkSession:
+def open_session(master: str | None = None, name: str = "pboh count") -> SparkSession:
     """A Spark session: the one `spark-submit` configured, or one on ``master``."""
-    builder = SparkSession.builder.appName("pboh count").config("spark.ui.showConsoleProgress", "false")
+    builder = SparkSession.builder.appName(name).config("spark.ui.showConsoleProgress", "false")
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):  # workers on this machine run in this very environment
@@ -36,7 +36,7 @@ def open_session(master: str | None = None) -> SparkSession:
         return builder.getOrCreate()
     except SPARK_ERRORS as error:
         todo = "Check that Java 17 or newer is installed and that --master is right"
-        raise InputError(f"Spark did not start: {_first_line(error)}", todo=todo) from error
+        raise InputError(f"Spark did not start: {first_line(error)}", todo=todo) from error
 
 
 class Spark:
@@ -184,10 +184,10 @@ class Spark:
             if "No space left on device" in str(error):
                 todo = "Free some space and run the same command again: what is finished is kept"
                 raise OutputError("no space is left on a disk of the cluster", todo=todo) from error
-            raise CountsError(f"Spark failed: {_first_line(error)}") from error
+            raise CountsError(f"Spark failed: {first_line(error)}") from error
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """What went wrong, without the Java stack trace."""
     cause = getattr(error, "java_exception", None)
     lines = str(cause if cause is not None else error).strip().splitlines()

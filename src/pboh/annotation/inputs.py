@@ -1,0 +1,235 @@
+"""Documents to annotate: Parquet or JSON lines, read in chunks whose borders depend on the files alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pboh.annotation.rows import Options, schema
+from pboh.errors import InputError
+
+CHUNK_ROWS = 500
+CHUNK_BYTES = 512 << 10  # half a minute of work at most, which is what a stopped run loses
+LONGEST_LINE = 64 << 20
+_NAMES = re.compile(r"\.(parquet|(jsonl|ndjson)(\.(gz|zst|bz2))?)$")
+_CODECS = {b"BZh": "bz2", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_PARQUET = b"PAR1"
+_PIECE = 1 << 20
+
+
+class Chunk(NamedTuple):
+    """Some rows of one file: an Arrow batch, or lines of JSON with their numbers."""
+
+    number: int  # of the chunk
+    where: str  # the file
+    first: int  # number of its first row in the file, counted from 1
+    rows: pa.RecordBatch | list[tuple[int, bytes]]
+    weight: int  # its share of the total: rows, or bytes of the file
+
+
+class Source:
+    """Files of one kind, in order."""
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        self.paths, self.options = paths, options
+        self.total = 0  # what the weights of all chunks sum to
+
+    def schema(self) -> pa.Schema:
+        """Columns of the output."""
+        raise NotImplementedError
+
+    def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
+        """All chunks but those done, numbered as if all were there."""
+        raise NotImplementedError
+
+
+def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
+    """Files named, and those in folders named, as one source."""
+    paths = [path for named in inputs for path in _files(Path(named))]
+    if not paths:
+        raise InputError("there are no documents", todo="Name .parquet or .jsonl files, or folders of them")
+    kinds = {path: _head(path).startswith(_PARQUET) for path in paths}
+    if len(set(kinds.values())) > 1:
+        one, other = (next(path for path in paths if kinds[path] is kind) for kind in (True, False))
+        what = f"{one} is Parquet and {other} is not"
+        raise InputError(what, todo="Annotate them one after the other")
+    return ParquetSource(paths, options) if kinds[paths[0]] else LineSource(paths, options)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = []
+    for file in sorted(path.rglob("*")):
+        inner = file.relative_to(path).parts
+        ours = any(part.endswith(".parts") for part in inner[:-1])  # of an unfinished output
+        if not ours and _NAMES.search(file.name) and not any(part[0] in "._" for part in inner):
+            found.append(file)
+    if not found:
+        raise InputError("the folder has no .parquet or .jsonl files", where=path)
+    return found
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+
+
+# -- Parquet --------------------------------------------------------------------------------------------
+
+
+class ParquetSource(Source):
+    """Parquet files, one row group after the other."""
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        super().__init__(paths, options)
+        schemas = []
+        for path in paths:
+            with _parquet(path) as file:
+                schemas.append(file.schema_arrow)
+                self.total += file.metadata.num_rows
+        self._columns = self._check(schemas)
+        self._schema = schemas[0]
+
+    def _check(self, schemas: list[pa.Schema]) -> list[str]:
+        """Names of the columns to read, which all files have, of one type."""
+        options = self.options
+        wanted = [options.text, *options.keep]
+        wanted += [options.id] if options.id != "id" or "id" in schemas[0].names else []
+        if options.mentions in schemas[0].names:
+            wanted.append(str(options.mentions))
+        elif options.mentions not in (None, "mentions"):
+            wanted.append(str(options.mentions))  # asked for by name
+        for path, found in zip(self.paths, schemas, strict=True):
+            for name in wanted:
+                if name not in found.names:
+                    what = f"there is no column {name}; there are {', '.join(found.names)}"
+                    raise InputError(
+                        what, where=path, todo="Name the columns with --text-column, --id-column"
+                    )
+                kind, first = found.field(name).type, schemas[0].field(name).type
+                if kind != first:
+                    what = f"column {name} is {kind} and was {first} in {self.paths[0]}"
+                    raise InputError(what, where=path, todo="Annotate the files one after the other")
+        if not _is_text(schemas[0].field(options.text).type):
+            what = f"column {options.text} is {schemas[0].field(options.text).type}, not text"
+            raise InputError(what, where=self.paths[0], todo="Name another with --text-column")
+        return list(dict.fromkeys(wanted))
+
+    def schema(self) -> pa.Schema:
+        """Columns of the output: those that are carried over keep their types."""
+        known = self.options.id in self._columns
+        id_type = self._schema.field(self.options.id).type if known else pa.string()
+        kept = [self._schema.field(name).remove_metadata() for name in self.options.keep]
+        return schema(self.options, id_type, kept)
+
+    def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
+        """Row groups, cut by what their description says of their size."""
+        number = 0
+        for path in self.paths:
+            with _parquet(path) as file:
+                first = 1
+                for group in range(file.num_row_groups):
+                    about = file.metadata.row_group(group)
+                    rows = about.num_rows
+                    size = max(1, min(CHUNK_ROWS, rows * CHUNK_BYTES // max(1, about.total_byte_size)))
+                    numbers = range(number, number + -(-rows // size))
+                    if not all(each in done for each in numbers):  # else there is nothing to read here
+                        batches = self._batches(path, file, group, size)
+                        for each, batch in zip(numbers, batches, strict=True):
+                            at = first + (each - number) * size
+                            if each not in done:
+                                yield Chunk(each, str(path), at, batch, batch.num_rows)
+                    number, first = numbers.stop, first + rows
+
+    def _batches(self, path: Path, file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from file.iter_batches(size, [group], columns=self._columns, use_threads=False)
+        except (pa.ArrowException, OSError) as error:
+            what = f"row group {group} is damaged ({error})"
+            raise InputError(what, where=path, todo="Copy the file again; finished parts are kept") from error
+
+
+def _parquet(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, buffer_size=_PIECE, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"this Parquet file cannot be read ({error})", where=path) from error
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+# -- JSON lines -----------------------------------------------------------------------------------------
+
+
+class LineSource(Source):
+    """JSON lines, plain or compressed; carried columns are text in Parquet, because lines have no types."""
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        super().__init__(paths, options)
+        self.total = sum(path.stat().st_size for path in paths)
+
+    def schema(self) -> pa.Schema:
+        """Columns of the output, should it be Parquet."""
+        return schema(self.options, pa.string(), [pa.field(name, pa.string()) for name in self.options.keep])
+
+    def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
+        """So many lines or bytes at a time; empty lines are passed over."""
+        numbers = count()
+        for path in self.paths:
+            rows: list[tuple[int, bytes]] = []
+            size = read = 0
+            for row, (line, at) in enumerate(_lines(path), 1):
+                if line.strip():
+                    rows.append((row, line))
+                    size += len(line)
+                if len(rows) >= CHUNK_ROWS or size >= CHUNK_BYTES:
+                    chunk = Chunk(next(numbers), str(path), rows[0][0], rows, at - read)
+                    rows, size, read = [], 0, at
+                    if chunk.number not in done:
+                        yield chunk
+            if rows and (number := next(numbers)) not in done:
+                yield Chunk(number, str(path), rows[0][0], rows, path.stat().st_size - read)
+
+
+def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Lines of a file, each with how many bytes of the file were read by then."""
+    with path.open("rb") as file:
+        codec = next((codec for sign, codec in _CODECS.items() if _head(path).startswith(sign)), None)
+        reader: Any = pa.CompressedInputStream(pa.PythonFile(file), codec) if codec else file
+        left, fresh = b"", True
+        while piece := _read(path, reader):
+            if fresh:
+                piece, fresh = piece.removeprefix(b"\xef\xbb\xbf"), False
+            *whole, left = (left + piece).split(b"\n")
+            at = file.tell()
+            for line in whole:
+                yield line, at
+            if len(left) > LONGEST_LINE:
+                what = f"a line is longer than {LONGEST_LINE >> 20} MB"
+                raise InputError(what, where=path, todo="Is this JSON lines, one document a line?")
+        if left:
+            yield left, file.tell()
+
+
+def _read(path: Path, reader: Any) -> bytes:
+    try:
+        return bytes(reader.read(_PIECE))
+    except OSError as error:
+        todo = "Copy the file again; finished parts are kept"
+        raise InputError(f"the data is damaged or cut off ({error})", where=path, todo=todo) from error

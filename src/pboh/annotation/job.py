@@ -1,0 +1,326 @@
+"""Bulk annotation on one machine: all cores, in parts, so that a stopped run goes on where it was."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pboh import __version__
+from pboh.annotation.inputs import Chunk, Source, open_inputs
+from pboh.annotation.rows import Options, annotate_batch, annotate_lines, annotator
+from pboh.corpus.workers import PeakMemory, Workers
+from pboh.errors import InputError, OutputError
+from pboh.files import disk_errors, read_json, write_json, written_aside
+from pboh.linker import Linker, model_folder
+from pboh.progress import Report, silent
+
+FORMAT = "pboh-annotations"
+VERSION = 1
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+GROUP_ROWS, GROUP_BYTES = 20_000, 64 << 20  # of a row group of the result
+COMPLAINTS = 20  # bad rows of a part that are described; all are counted
+
+
+class Done(msgspec.Struct):
+    """What is known of a finished part."""
+
+    part: int
+    documents: int
+    mentions: int
+    linked: int
+    failed_rows: int
+    weight: int
+    complaints: list[str]
+
+
+class Task(NamedTuple):
+    """What every worker is told."""
+
+    model: str
+    options: Options
+    schema: pa.Schema
+    folder: Path
+    suffix: str
+
+    def part(self, number: int) -> Path:
+        """Where a part is written."""
+        return self.folder / f"{number:07}{self.suffix}"
+
+
+def annotate(
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    model: str | Path | None = None,
+    options: Options | None = None,
+    *,
+    workers: int | None = None,
+    report: Report = silent,
+    complain: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """Link the documents of ``inputs`` and write ``out``; returns figures.
+
+    The same call again goes on where a stopped one was, and does nothing once all is done. The result does
+    not depend on where it stopped, nor on the number of workers. ``complain`` hears of every bad row.
+    """
+    began, options = time.monotonic(), options or Options()
+    path = Path(out)
+    suffix = next((suffix for suffix in reversed(SUFFIXES) if path.name.endswith(suffix)), None)
+    if suffix is None:
+        raise InputError(f"the output is called {path.name}", todo=f"End it with {', '.join(SUFFIXES)}")
+    source = open_inputs(inputs, options)
+    name = str(model_folder(model))
+    job = _describe(source, options, options.linker(name))
+    count = workers or len(os.sched_getaffinity(0))
+    pool = Workers(count)
+    with _ours(path, job) as (folder, finished):
+        if finished is not None:
+            return {**finished, "fresh": False}
+        task = Task(name, options, source.schema(), folder, suffix)
+        run = _Run(task, source, pool, count, report, complain or (lambda _: None))
+        with PeakMemory(pool.processes) as peak:
+            figures = run.finish(path)
+        seconds = time.monotonic() - began
+        figures["seconds"] = round(seconds, 2)
+        figures["documents_per_second"] = round(
+            (figures["documents"] - figures["resumed_documents"]) / seconds, 1
+        )
+        figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
+        write_json(_manifest(path), _content(job, figures))
+        shutil.rmtree(folder, ignore_errors=True)
+    return {**figures, "fresh": True}
+
+
+# -- what a run is, and whether a folder belongs to it ----------------------------------------------------
+
+
+def _describe(source: Source, options: Options, linker: Linker) -> dict[str, Any]:
+    """Everything the result depends on."""
+    files = [(path, path.stat()) for path in source.paths]
+    described = {
+        "input": [
+            {"name": path.name, "bytes": about.st_size, "modified": about.st_mtime_ns}
+            for path, about in files
+        ],
+        "model": fingerprint(linker.model.folder),
+        "options": options,
+        "settings": linker.settings,
+        "program": __version__,
+    }
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(described))
+    return plain
+
+
+def fingerprint(model: Path) -> str:
+    """Tells models apart: by their descriptions, which hold the checksums of the rest, and by their files."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in model.rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(model)}\t{file.stat().st_size}\n".encode())
+        if file.suffix == ".json":
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _manifest(out: Path) -> Path:
+    return out.with_name(f"{out.name}.json")
+
+
+def _content(job: dict[str, Any], figures: dict[str, Any] | None) -> dict[str, Any]:
+    return {"format": FORMAT, "version": VERSION, **job, "figures": figures}
+
+
+@contextmanager
+def _ours(out: Path, job: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+    """The folder of the parts, which is nobody else's, and the figures if all is done already."""
+    folder, manifest = out.with_name(f"{out.name}.parts"), _manifest(out)
+    if out.is_dir():
+        raise OutputError("this is a folder, not a file", where=out, todo="Choose another --out")
+    with disk_errors(out):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "another process is writing this file"
+            raise OutputError(what, where=out, todo="Wait until it has finished") from None
+        try:
+            finished = _known(out, manifest, job)
+            if not manifest.exists():
+                _empty(folder)
+            if finished is None:
+                write_json(manifest, _content(job, None))
+                for stale in [*folder.glob(".*.tmp"), *out.parent.glob(f".{out.name}.*.tmp")]:
+                    stale.unlink(missing_ok=True)  # a process was killed while it wrote this
+            yield folder, finished
+        finally:
+            os.close(handle)
+            with suppress(OSError):  # stays if there are parts in it
+                folder.rmdir()
+
+
+def _empty(folder: Path) -> None:
+    """Parts whose record was removed may be of any job."""
+    for file in folder.iterdir():
+        file.unlink()
+
+
+def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | None:
+    """Figures of the same job finished before, None if it is not; raises if it was another job."""
+    choose = f"Choose another --out, or remove {out.name}* there to begin anew"
+    if not manifest.exists():
+        if out.exists():
+            raise OutputError("there is a file of that name already", where=out, todo="Choose another --out")
+        return None
+    known = read_json(manifest, "the record of this output", OutputError)
+    if not isinstance(known, dict) or known.get("format") != FORMAT or known.get("version") != VERSION:
+        raise OutputError("this is not a record of pboh annotate", where=manifest, todo=choose)
+    for what, value in job.items():
+        if known.get(what) != value:
+            names = {"options": "other options", "settings": "other settings", "program": "another version"}
+            other = names.get(what, f"another {what}")
+            raise OutputError(f"this output was begun with {other}", where=out, todo=choose)
+    figures: dict[str, Any] | None = known.get("figures")
+    return figures if out.is_file() else None
+
+
+# -- the work itself ------------------------------------------------------------------------------------
+
+
+class _Run:
+    """One run: parts not yet there are made, then all are put together."""
+
+    def __init__(
+        self,
+        task: Task,
+        source: Source,
+        pool: Workers,
+        count: int,
+        report: Report,
+        complain: Callable[[str], None],
+    ) -> None:
+        self._task, self._source, self._pool, self._count = task, source, pool, count
+        self._report, self._complain = report, complain
+        self._journal = task.folder / "done.jsonl"
+
+    def finish(self, out: Path) -> dict[str, Any]:
+        """Do what is left to do and write ``out``."""
+        done = self._finished()
+        resumed = sum(part.documents for part in done.values())
+        for number in sorted(done):
+            self._hear(done[number])
+        self._make(done)
+        parts = [self._task.part(number) for number in sorted(done)]
+        self._report(1, 1, "writing")
+        with written_aside(out) as aside:
+            join = _join_parquet if self._task.suffix == ".parquet" else _join_bytes
+            join(parts, aside, self._task.schema)
+        names = ("documents", "mentions", "linked", "failed_rows")
+        figures: dict[str, Any] = {name: sum(getattr(part, name) for part in done.values()) for name in names}
+        return {**figures, "resumed_documents": resumed}
+
+    def _finished(self) -> dict[int, Done]:
+        """Parts that an earlier run finished; a last line that was cut off does not count."""
+        found: dict[int, Done] = {}
+        lines = self._journal.read_bytes().splitlines() if self._journal.exists() else []
+        for line in lines:
+            with suppress(msgspec.DecodeError):
+                part = msgspec.json.decode(line, type=Done)
+                if self._task.part(part.part).is_file():
+                    found[part.part] = part
+        return found
+
+    def _make(self, done: dict[int, Done]) -> None:
+        """Annotate all chunks that are not done."""
+        began, fresh = time.monotonic(), 0
+        weight = sum(part.weight for part in done.values())
+        self._report(weight, self._source.total)
+        chunks = self._source.chunks(frozenset(done))
+        first = list(islice(chunks, self._count))
+        pool = self._pool if len(first) > 1 else Workers(1)  # processes take a second to start
+        tasks = ((annotate_part, (self._task, chunk)) for chunk in chain(first, chunks))
+        with disk_errors(self._journal), self._journal.open("ab") as journal:
+            journal.write(b"\n")  # after a line that was cut off
+            for _, part in pool.run(tasks):
+                done[part.part] = part
+                journal.write(msgspec.json.encode(part) + b"\n")
+                journal.flush()
+                self._hear(part)
+                fresh, weight = fresh + part.documents, weight + part.weight
+                speed = fresh / (time.monotonic() - began)
+                self._report(weight, self._source.total, f"{speed:,.0f} documents/s")
+
+    def _hear(self, part: Done) -> None:
+        for complaint in part.complaints:
+            self._complain(complaint)
+        if unsaid := part.failed_rows - len(part.complaints):
+            self._complain(f"… and {unsaid} more rows after it")
+
+
+def annotate_part(task: Task, chunk: Chunk) -> Done:
+    """Annotate a chunk and write its part; this is what workers do."""
+    this = annotator(task.model, task.options)
+    if isinstance(chunk.rows, pa.RecordBatch):
+        rows = annotate_batch(this, chunk.rows)
+        places = [f"row {chunk.first + k}" for k in range(chunk.rows.num_rows)]
+    else:
+        rows = annotate_lines(this, (line for _, line in chunk.rows))
+        places = [f"line {number}" for number, _ in chunk.rows]
+    with written_aside(task.part(chunk.number)) as aside:
+        if task.suffix == ".parquet":
+            pq.write_table(pa.Table.from_batches([rows.to_arrow(task.schema)]), aside, compression="zstd")
+        else:
+            aside.write_bytes(_compress(rows.to_json(), task.suffix))
+    mentions = [mention for answer in rows.answers for mention in answer.mentions or ()]
+    complaints = [
+        f"{chunk.where}, {place}: {answer.error}"
+        for place, answer in zip(places, rows.answers, strict=True)
+        if answer.error is not None
+    ]
+    return Done(
+        part=chunk.number,
+        documents=len(rows.answers) - len(complaints),
+        mentions=len(mentions),
+        linked=sum(mention["entity"] is not None for mention in mentions),
+        failed_rows=len(complaints),
+        weight=chunk.weight,
+        complaints=complaints[:COMPLAINTS],
+    )
+
+
+def _compress(data: bytes, suffix: str) -> bytes:
+    """gzip and zstd files may be put one behind the other, so every part is compressed by its worker."""
+    if suffix.endswith(".gz"):
+        return gzip.compress(data, 6, mtime=0)
+    return bytes(pa.compress(data, "zstd", asbytes=True)) if suffix.endswith(".zst") else data
+
+
+def _join_bytes(parts: Sequence[Path], out: Path, _: pa.Schema) -> None:
+    with out.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as piece:
+                shutil.copyfileobj(piece, file, 1 << 20)
+
+
+def _join_parquet(parts: Sequence[Path], out: Path, schema: pa.Schema) -> None:
+    """One file with larger row groups than the parts have."""
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        held: list[pa.Table] = []
+        for part in parts:
+            held.append(pq.read_table(part, schema=schema))
+            if sum(t.num_rows for t in held) >= GROUP_ROWS or sum(t.nbytes for t in held) >= GROUP_BYTES:
+                writer.write_table(pa.concat_tables(held).combine_chunks())
+                held = []
+        if held:
+            writer.write_table(pa.concat_tables(held).combine_chunks())

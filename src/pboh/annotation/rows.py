@@ -1,0 +1,225 @@
+"""What an annotated row is: the schema that `pboh annotate` and Spark share, and how rows are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from pboh.document import Document, Mention
+from pboh.errors import InputError, PbohError, SpanError
+from pboh.jsonlines import MentionLine
+from pboh.linker import Linker, load, model_folder
+from pboh.model.store import MANIFEST
+
+_MENTION = [
+    ("start", pa.int32()),  # code points
+    ("end", pa.int32()),
+    ("text", pa.string()),
+    ("entity", pa.string()),  # null: left unlinked
+    ("id", pa.string()),  # of the entity, where the model has one
+    ("probability", pa.float64()),
+    ("score", pa.float64()),
+    ("detection", pa.float64()),
+]
+_CANDIDATE = [
+    ("entity", pa.string()),
+    ("id", pa.string()),
+    ("prior", pa.float64()),
+    ("score", pa.float64()),
+    ("probability", pa.float64()),
+]
+_NULL = msgspec.Raw(b"null")
+OURS = ("id", "mentions", "error")  # columns that are not kept ones
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Which columns mean what, and how they are answered."""
+
+    text: str = "text"
+    id: str = "id"
+    mentions: str | None = "mentions"  # column of given mentions; rows without them are searched for names
+    keep: tuple[str, ...] = ()  # columns copied to the output
+    candidates: int = 0  # of each mention, best first
+    threshold: float | None = None  # least confidence, None: the model's
+    overlapping: bool = False  # whether given mentions may overlap
+    paper: bool = False
+    settings: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        clash = [name for name in self.keep if name in OURS]
+        if clash:
+            what = f"a kept column cannot be called {clash[0]}: the output has a column of that name"
+            raise InputError(what, todo="Rename it, or name it with --id-column if it is the id")
+
+    def linker(self, model: str | None) -> Linker:
+        """The linker these options ask for."""
+        return load(model, paper=self.paper, **self.settings)
+
+
+def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()) -> pa.Schema:
+    """Columns of the output; ``error`` says why a row has no mentions (they are null then)."""
+    fields = [pa.field(name, kind) for name, kind in _MENTION]
+    if options.candidates:
+        fields.append(pa.field("candidates", pa.list_(pa.struct(_CANDIDATE))))
+    mentions = pa.field("mentions", pa.list_(pa.struct(fields)))
+    return pa.schema([pa.field("id", id_type), *kept, mentions, pa.field("error", pa.string())])
+
+
+class Answer(NamedTuple):
+    """The mentions of a row as plain values, or why there are none."""
+
+    mentions: list[dict[str, Any]] | None
+    error: str | None = None
+
+
+class Annotator:
+    """Answers rows with one linker."""
+
+    def __init__(self, model: str | None, options: Options) -> None:
+        self.options = options
+        self.linker = options.linker(model)
+        changed = {} if options.threshold is None else {"threshold": options.threshold}
+        self._given = self.linker.with_settings(**changed)
+
+    def answer(self, text: Any, mentions: Any = None) -> Answer:
+        """Mentions of a text: found, or where some are given (even none at all), those."""
+        if not isinstance(text, str):
+            reasons = {type(None): "there is no text", bytes: "the text is not UTF-8"}
+            return Answer(None, reasons.get(type(text), "the text is not a string"))
+        try:
+            document = self._document(text, mentions)
+        except PbohError as reason:
+            return Answer(None, str(reason).rstrip("."))
+        return Answer([self._plain(mention) for mention in document])
+
+    def _document(self, text: str, mentions: Any) -> Document:
+        if mentions is None:
+            return self.linker.link(text, threshold=self.options.threshold)
+        try:
+            given = msgspec.convert(mentions, list[MentionLine])
+        except msgspec.ValidationError as reason:
+            raise SpanError(f"the mentions are not a list of {{start, end}} ({reason})") from None
+        spans = [(m.start, m.end, m.entity) for m in given]
+        return self._given.disambiguate(text, spans, overlapping=self.options.overlapping)
+
+    def _plain(self, mention: Mention) -> dict[str, Any]:
+        entity = mention.entity
+        plain = {
+            "start": mention.start,
+            "end": mention.end,
+            "text": mention.text,
+            "entity": entity.title if entity else None,
+            "id": entity.id if entity else None,
+            "probability": mention.probability,
+            "score": mention.score,
+            "detection": mention.detection,
+        }
+        if self.options.candidates:
+            plain["candidates"] = [
+                {
+                    "entity": c.entity.title,
+                    "id": c.entity.id,
+                    "prior": c.prior,
+                    "score": c.score,
+                    "probability": c.probability,
+                }
+                for c in mention.candidates[: self.options.candidates]
+            ]
+        return plain
+
+
+@lru_cache(maxsize=2)
+def _annotator(model: str | None, options: bytes, changed: int) -> Annotator:
+    return Annotator(model, msgspec.json.decode(options, type=Options))
+
+
+def annotator(model: str | None, options: Options) -> Annotator:
+    """The annotator of this process: opened once, whatever number of parts it is given."""
+    manifest = model_folder(model) / MANIFEST
+    changed = manifest.stat().st_mtime_ns if manifest.exists() else 0
+    return _annotator(model, msgspec.json.encode(options), changed)
+
+
+class Rows(NamedTuple):
+    """Answered rows: Arrow columns, or raw JSON values, that are carried over, ``id`` the first of them."""
+
+    carried: dict[str, pa.Array | list[msgspec.Raw]]
+    answers: list[Answer]
+
+    def to_arrow(self, out: pa.Schema) -> pa.RecordBatch:
+        """An Arrow batch with the columns of ``out``."""
+        columns = {name: _as_text(c) if isinstance(c, list) else c for name, c in self.carried.items()}
+        columns["mentions"] = pa.array([a.mentions for a in self.answers], out.field("mentions").type)
+        columns["error"] = pa.array([a.error for a in self.answers], pa.string())
+        return pa.RecordBatch.from_arrays([columns[name] for name in out.names], schema=out)
+
+    def to_json(self) -> bytes:
+        """A JSON object a line; ``error`` is there only if there is one."""
+        columns = {name: c if isinstance(c, list) else values(c) for name, c in self.carried.items()}
+        lines = []
+        for k, answer in enumerate(self.answers):
+            plain = {name: column[k] for name, column in columns.items()}
+            plain["mentions"] = answer.mentions
+            if answer.error is not None:
+                plain["error"] = answer.error
+            lines.append(msgspec.json.encode(plain))
+        return b"".join(line + b"\n" for line in lines)
+
+
+def annotate_batch(annotator: Annotator, batch: pa.RecordBatch) -> Rows:
+    """Answer the rows of an Arrow batch."""
+    options, names = annotator.options, batch.schema.names
+    texts, given = values(batch.column(options.text)), [None] * batch.num_rows
+    if options.mentions in names:
+        given = values(batch.column(options.mentions))
+    id = batch.column(options.id) if options.id in names else pa.nulls(batch.num_rows, pa.string())
+    carried = {"id": id, **{name: batch.column(name) for name in options.keep}}
+    return Rows(carried, [annotator.answer(*row) for row in zip(texts, given, strict=True)])
+
+
+def annotate_lines(annotator: Annotator, lines: Iterable[bytes]) -> Rows:
+    """Answer lines of JSON."""
+    options = annotator.options
+    carried: dict[str, Any] = {name: [] for name in ("id", *options.keep)}
+    answers = []
+    for line in lines:
+        try:
+            fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+            text, given = (
+                msgspec.json.decode(fields.get(name or "", _NULL))
+                for name in (options.text, options.mentions)
+            )
+        except (msgspec.DecodeError, UnicodeDecodeError) as reason:
+            fields, answer = {}, Answer(None, f"this is not a JSON object ({str(reason).rstrip('.')})")
+        else:
+            answer = annotator.answer(text, given)
+        answers.append(answer)
+        for name, column in carried.items():
+            column.append(fields.get(options.id if name == "id" else name, _NULL))
+    return Rows(carried, answers)
+
+
+def values(column: pa.Array) -> list[Any]:
+    """Python values of an Arrow column; text that is not UTF-8 stays bytes."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(value) for value in column]
+
+
+def _value(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes() if hasattr(value, "as_buffer") else None
+
+
+def _as_text(column: list[msgspec.Raw]) -> pa.Array:
+    """JSON values as text: strings as they are, null as null, everything else as it is written."""
+    texts = [bytes(raw).strip() for raw in column]
+    plain = [msgspec.json.decode(t) if t[:1] == b'"' or t == b"null" else t.decode() for t in texts]
+    return pa.array(plain, pa.string())
