@@ -13,6 +13,7 @@ import msgspec
 
 from pboh.document import Document
 from pboh.errors import InputError, PbohError
+from pboh.inference.candidates import EntitySet
 from pboh.linker import Linker
 from pboh.parallel import ordered_map
 
@@ -58,9 +59,10 @@ def read_lines(source: str) -> Iterator[bytes]:
 class LineResolver:
     """Answers numbered JSON lines with a linker; goes to worker processes as it is."""
 
-    def __init__(self, linker: Linker, explain: bool = False) -> None:
+    def __init__(self, linker: Linker, explain: bool = False, only: EntitySet | None = None) -> None:
         self.linker = linker
         self.explain = explain
+        self.only = only
 
     def __call__(self, batch: list[tuple[int, bytes]]) -> list[Resolved]:
         """Answer a batch of numbered lines."""
@@ -71,7 +73,7 @@ class LineResolver:
         try:
             given = msgspec.json.decode(line, type=DocumentLine)
             spans = [(m.start, m.end, m.entity) for m in given.mentions]
-            document = self.linker.disambiguate(given.text, spans)
+            document = self.linker.disambiguate(given.text, spans, entities=self.only)
         except (msgspec.DecodeError, UnicodeDecodeError, PbohError) as reason:
             return Resolved(number, None, f"line {number}: {str(reason).rstrip('.')}")
         linked = sum(mention.entity is not None for mention in document)
@@ -88,10 +90,16 @@ class LineResolver:
 
 
 def resolve_lines(
-    linker: Linker, lines: Iterable[bytes], *, workers: int = 1, explain: bool = False, batch: int = 16
+    linker: Linker,
+    lines: Iterable[bytes],
+    *,
+    workers: int = 1,
+    explain: bool = False,
+    only: EntitySet | None = None,
+    batch: int = 16,
 ) -> Iterator[Resolved]:
     """Answer JSON lines in order, on several processes if asked; empty lines are passed over."""
-    resolver = LineResolver(linker, explain)
+    resolver = LineResolver(linker, explain, only)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     size = batch if workers > 1 else 1  # one process answers a line as soon as it comes
     batches = iter(lambda: list(islice(numbered, size)), [])

@@ -16,14 +16,15 @@ import numpy as np
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.errors import InputError, ModelError
 from pboh.inference.belief_propagation import Beliefs, propagate
-from pboh.inference.candidates import Candidates
+from pboh.inference.candidates import Candidates, EntitySet
 from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import look_up
 from pboh.model.names import Layer, fold
-from pboh.model.store import Model, open_model
+from pboh.model.overlay import find_titles
+from pboh.model.store import MANIFEST, Model, open_model
 from pboh.parallel import ordered_map
 from pboh.warmup import say_if_compiling
 
@@ -35,21 +36,38 @@ STARTER = Path(__file__).parent / "starter"
 KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
 
 
+def _current(path: Path) -> Model:
+    """A model, opened once for all linkers of this process as long as its description stays the same."""
+    try:
+        about = (path / MANIFEST).stat()
+        state = about.st_mtime_ns, about.st_size
+    except OSError:
+        state = 0, 0  # opening it will say what is wrong
+    return _opened(path, state)
+
+
 @lru_cache(maxsize=8)
-def _opened(path: Path) -> Model:
+def _opened(path: Path, state: tuple[int, int]) -> Model:
     return open_model(path)
 
 
 def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any) -> Linker:
     """Open a model: ``load("model", tau=0.7)``. ``paper=True`` switches every extension off.
 
-    Without a path this is the starter model that comes with the package.
+    Without a path, or with the name ``starter``, this is the model that comes with the package.
     Settings are the tuned ones stored with the model unless changed here; see
     :class:`pboh.inference.settings.Settings` for all of them.
     """
-    model = _opened(Path(path).resolve() if path is not None else starter_folder())
+    model = _current(model_folder(path))
     base = PAPER if paper else stored_settings(model)
     return Linker(model, base.change(**settings))
+
+
+def model_folder(path: str | Path | None = None) -> Path:
+    """The folder that is meant by a path, by the name ``starter`` or by nothing."""
+    if path is None or (str(path) == "starter" and not Path(path).exists()):
+        return starter_folder()
+    return Path(path).resolve()
 
 
 def starter_folder() -> Path:
@@ -104,7 +122,7 @@ class Linker:
         return _reopen, (self.model.folder, self.settings)
 
     def __repr__(self) -> str:
-        known = f"{self.model.entities:,} entities"
+        known = f"{self.model.entities + sum(o.size for o in self.model.overlays):,} entities"
         return f"<Linker of {self.model.folder}: {known}, {self.settings.system}>"
 
     def with_settings(self, **changes: Any) -> Linker:
@@ -126,10 +144,9 @@ class Linker:
         full Wikipedia do; of several the most linked one is meant.
         """
         model, title = self.model, " ".join(title.replace("_", " ").split())
-        tries = [title, title[:1].upper() + title[1:]]
-        for at in look_up(model["title_hash"], model["title_buckets"], tries).tolist():
-            if at >= 0:
-                return self._entity(int(model["title_entity"][at]))
+        exactly = int(find_titles(model, [title])[0])
+        if exactly >= 0:
+            return self._entity(exactly)
         at = int(look_up(model["name_hash"], model["name_buckets"], [fold(title)])[0])
         rows = slice(*model["name_offsets"][at : at + 2].tolist()) if at >= 0 else slice(0, 0)
         twins = model["name_entity"][rows][model["name_layer"][rows] == Layer.TITLE]
@@ -139,6 +156,21 @@ class Linker:
         """The title under which the model knows ``title`` (redirects followed), or None."""
         entity = self.entity(title)
         return entity.title if entity else None
+
+    def only(self, entities: Iterable[str | Entity]) -> EntitySet:
+        """A set to restrict answers to, prepared for many documents: ``link(text, entities=linker.only(…))``.
+
+        Titles the model does not know are left out; they are the set's ``unknown``.
+        """
+        known, unknown = [], []
+        for given in entities:
+            entity = given if isinstance(given, Entity) else self.entity(given)
+            known += [entity.index] if entity else []
+            unknown += [] if entity else [str(given)]
+        return EntitySet(known, unknown)
+
+    def _set(self, entities: EntitySet | Iterable[str | Entity] | None) -> EntitySet | None:
+        return entities if entities is None or isinstance(entities, EntitySet) else self.only(entities)
 
     def _entity(self, index: int) -> Entity:
         known = self._known.get(index)
@@ -151,16 +183,23 @@ class Linker:
     # -- documents --------------------------------------------------------------------------------
 
     def disambiguate(
-        self, text: str, spans: Iterable[Sequence[Any]], *, id: str | None = None, overlapping: bool = False
+        self,
+        text: str,
+        spans: Iterable[Sequence[Any]],
+        *,
+        id: str | None = None,
+        overlapping: bool = False,
+        entities: EntitySet | Iterable[str | Entity] | None = None,
     ) -> Document:
         """Resolve the given mentions: ``(start, end)``, or ``(start, end, title)`` to clamp one to an entity.
 
         Offsets count code points. Overlapping spans are an error unless ``overlapping`` allows them.
+        ``entities`` (titles, or what :meth:`only` made of them) are the only ones that may be an answer.
         """
-        checked = check_spans(text, spans, overlapping)
+        checked, only = check_spans(text, spans, overlapping), self._set(entities)
         with nullcontext() if hasattr(self._local, "potentials") else say_if_compiling():
-            solution = self.solve(text, checked)
-        return self._document(text, checked, solution, id)
+            solution = self.solve(text, checked, only=only)
+        return self._document(text, checked, solution, id, only)
 
     def link(
         self,
@@ -169,17 +208,19 @@ class Linker:
         threshold: float | None = None,
         spans: Iterable[Sequence[Any]] = (),
         id: str | None = None,
+        entities: EntitySet | Iterable[str | Entity] | None = None,
     ) -> Document:
         """Find the mentions of a text and resolve them.
 
         ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
         them *instead*, call :meth:`disambiguate`. ``threshold`` is the least confidence that a name is worth
         a link and that the link is right (:attr:`Mention.detection`); 0 keeps every name that has an answer.
+        ``entities`` are the only ones that may be an answer, as in :meth:`disambiguate`.
         """
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
 
         with nullcontext() if hasattr(self._local, "potentials") else say_if_compiling():
-            return link(self, text, threshold=threshold, spans=list(spans), id=id)
+            return link(self, text, threshold=threshold, spans=list(spans), id=id, only=self._set(entities))
 
     @cached_property
     def detector(self) -> Detector:
@@ -188,15 +229,17 @@ class Linker:
 
         return Detector(self.model)
 
-    def solve(self, text: str, spans: list[Span], record: bool = False) -> Solution:
+    def solve(
+        self, text: str, spans: list[Span], record: bool = False, only: EntitySet | None = None
+    ) -> Solution:
         """What :meth:`disambiguate` computes, as arrays; ``record`` keeps the beliefs of every round."""
         s, potentials = self.settings, self._potentials
         clock = [perf_counter()]
         surfaces = [text[span.start : span.end] for span in spans]
-        entity, prior, size = self._candidates.find(surfaces)
+        entity, prior, size = self._candidates.find(surfaces, only)
         self._clamp(spans, entity, prior, size)
         clock.append(perf_counter())
-        windows = potentials.windows(text if s.context_weight > 0.0 else "", spans)
+        windows = potentials.windows(text if s.context_weight > 0.0 else "", spans, entity)
         clock.append(perf_counter())
         unary = potentials.unary(entity, prior, size, windows)
         clock.append(perf_counter())
@@ -221,7 +264,14 @@ class Linker:
                 raise InputError(f"mention {i} is clamped to {span.entity!r}, which the model does not know")
             entity[i, 0], prior[i, 0], size[i] = known.index, 1.0, 1
 
-    def _document(self, text: str, spans: list[Span], solution: Solution, id: str | None) -> Document:
+    def _document(
+        self,
+        text: str,
+        spans: list[Span],
+        solution: Solution,
+        id: str | None,
+        only: EntitySet | None = None,
+    ) -> Document:
         """Arrays as objects (converted whole: element by element this would take half of the time)."""
         unary = solution.unary
         marginals = solution.marginals.probability()
@@ -245,7 +295,7 @@ class Linker:
                     mention.entity = answer.entity
             candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))
             mention.candidates = tuple(candidates)
-            mention._explain = partial(self._explain, text, spans, i)
+            mention._explain = partial(self._explain, text, spans, i, only)
             mentions.append(mention)
         beliefs = solution.beliefs
         return Document(text, mentions, id, beliefs.rounds, beliefs.converged, solution.timings)
@@ -259,26 +309,36 @@ class Linker:
             sure = np.take_along_axis(marginals, np.maximum(solution.answer, 0)[:, None], 1)[:, 0]
         return [float(value) for value in sure]
 
-    def _explain(self, text: str, spans: list[Span], i: int, entity: Entity | None) -> Explanation | None:
+    def _explain(
+        self, text: str, spans: list[Span], i: int, only: EntitySet | None, entity: Entity | None
+    ) -> Explanation | None:
         from pboh.inference.explain import explain  # noqa: PLC0415  (only the curious pay for it)
 
-        return explain(self, text, spans, i, entity)
+        return explain(self, text, spans, i, entity, only)
 
     # -- streams ----------------------------------------------------------------------------------
 
     def pipe(
-        self, documents: Iterable[tuple[str, Sequence[Sequence[Any]]]], *, workers: int = 1, batch: int = 32
+        self,
+        documents: Iterable[tuple[str, Sequence[Sequence[Any]]]],
+        *,
+        workers: int = 1,
+        batch: int = 32,
+        entities: EntitySet | Iterable[str | Entity] | None = None,
     ) -> Iterator[Document]:
         """Resolve a stream of ``(text, spans)`` in order; with several workers, on as many processes."""
-        for resolved in ordered_map(self._batch, _batches(documents, batch if workers > 1 else 1), workers):
+        batches = _batches(documents, batch if workers > 1 else 1)
+        for resolved in ordered_map(partial(self._batch, self._set(entities)), batches, workers):
             yield from resolved
 
-    def _batch(self, batch: list[tuple[str, Sequence[Sequence[Any]]]]) -> list[Document]:
-        return [self.disambiguate(text, spans) for text, spans in batch]
+    def _batch(
+        self, only: EntitySet | None, batch: list[tuple[str, Sequence[Sequence[Any]]]]
+    ) -> list[Document]:
+        return [self.disambiguate(text, spans, entities=only) for text, spans in batch]
 
 
 def _reopen(folder: Path, settings: Settings) -> Linker:
-    return Linker(_opened(folder), settings)
+    return Linker(_current(folder), settings)
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

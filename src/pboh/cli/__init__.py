@@ -14,6 +14,7 @@ from pboh.errors import PbohError
 COMMANDS: dict[str, str] = {
     # command: module of pboh.cli that registers it on `app` when imported
     "ablate": "ablate",
+    "add-entities": "add_entities",
     "add-ids": "add_ids",
     "build": "model",
     "calibrate": "calibrate",
@@ -26,7 +27,9 @@ COMMANDS: dict[str, str] = {
     "info": "model",
     "learn": "learn",
     "link": "link",
+    "overlays": "add_entities",
     "prune": "prune",
+    "remove-entities": "add_entities",
     "serve": "serve",
     "tune": "tune",
     "train": "train",

@@ -21,6 +21,10 @@ def disambiguate(
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes; documents keep their order.", min=1)] = 1,
     paper: Annotated[bool, typer.Option("--paper", help="The paper's model: every extension off.")] = False,
+    only: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Answer only with these entities, one title a line."),
+    ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
     ] = None,
@@ -40,6 +44,7 @@ def disambiguate(
 
     Example: pboh disambiguate documents.jsonl --model model > answers.jsonl
     """
+    from pboh.cli.only import read_only
     from pboh.files import written_aside
     from pboh.inference.settings import parse_changes
     from pboh.jsonlines import read_lines, resolve_lines
@@ -50,7 +55,10 @@ def disambiguate(
     figures: dict[str, Any] = {"documents": 0, "mentions": 0, "linked": 0, "failed_lines": 0}
     with written_aside(out) if out else nullcontext() as aside:
         sink = aside.open("wb") if aside else sys.stdout.buffer
-        for resolved in resolve_lines(linker, read_lines(source), workers=workers, explain=explain):
+        lines = resolve_lines(
+            linker, read_lines(source), workers=workers, explain=explain, only=read_only(linker, only)
+        )
+        for resolved in lines:
             if resolved.line is None:
                 figures["failed_lines"] += 1
                 console.print(f"[red]{source}: {resolved.error}[/]", soft_wrap=True)

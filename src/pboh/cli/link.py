@@ -40,6 +40,10 @@ def link_command(
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Least confidence [default: the model's].")
     ] = None,
+    only: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Answer only with these entities, one title a line."),
+    ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
     ] = None,
@@ -56,12 +60,14 @@ def link_command(
 
       curl -s https://example.org/news.txt | pboh link - --model model --format json
     """
+    from pboh.cli.only import read_only
     from pboh.files import written_aside
     from pboh.inference.settings import parse_changes
     from pboh.linker import load
 
     text, name = _read(source)
-    document = load(model, **parse_changes(change or [])).link(text, threshold=threshold, id=name)
+    linker = load(model, **parse_changes(change or []))
+    document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
     if format is Format.table and out is None:
         _table(document)
         return

@@ -70,6 +70,12 @@ def info(
         if opened.info.get(key)
     }
     figures |= opened.info["totals"]
+    if "entity_id" in opened:
+        figures["entities_with_an_id"] = int((opened["entity_id"] > 0).sum())
+    if "base" in opened.info:
+        figures["borrows_from"] = opened.info["base"]["model"]
+    if opened.overlays:
+        figures["overlays"] = ", ".join(f"{o.name} ({o.size:,} entities)" for o in opened.overlays)
     figures |= {"megabytes": folder_size(model) / 1e6, "files": len(opened.arrays)}
     if verify:
         figures["verified"] = "every checksum agrees"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +72,7 @@ class Detector:
             self._written, self._folded = model["name_link_written"], model["name_link_folded"]
         else:
             self._written, self._folded = _assumed(model)
+        self._overlays = model.overlays
 
     def all(
         self, text: str, least: float = LEAST_LINK, least_of_capital: float = LEAST_LINK_OF_CAPITAL
@@ -79,21 +80,35 @@ class Detector:
         """Every occurrence of a name that is a link often enough, overlapping ones too; and their tokens."""
         code = max(int(encode(np.asarray(min(least, least_of_capital)))), 1)
         rows, value = matches(text, self._lexicon, self._written, self._folded, code)
-        order = np.lexsort((rows[:, 4], rows[:, 1], rows[:, 0]))
-        rows, link = rows[order], decode(value[order])
-        first = np.ones(len(rows), bool)  # as written comes before folded, and tells more
-        first[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
-        rows, link = rows[first], link[first]
+        rows, link = _once(rows, decode(value), rows[:, 4])  # as written comes before folded, and tells more
         small = characters().kind[_code_points(text)[rows[:, 0]]] & SMALL > 0
         if not self.counted:
             link = np.where(small, ASSUMED_SMALL, link).astype(np.float32)
         keep = link >= np.where(small, least, least_of_capital)
         rows, link = rows[keep], link[keep]
+        for overlay in self._overlays:
+            worth = overlay["name_link_written"], overlay["name_link_folded"]
+            more, value = matches(text, overlay.lexicon, *worth, code)
+            if len(more):
+                rows, link = np.concatenate([rows, more]), np.concatenate([link, decode(value)])
+                rows, link = _once(rows, link, -link)
         return Spots(rows[:, 0], rows[:, 1], link), rows[:, 3]
 
-    def detect(self, text: str, given: Sequence[Span] = (), **least: float) -> Spots:
-        """Names that do not overlap each other, nor a ``given`` span, chosen by link probability × tokens."""
+    def detect(
+        self,
+        text: str,
+        given: Sequence[Span] = (),
+        keep: Callable[[Spots], Array] | None = None,
+        **least: float,
+    ) -> Spots:
+        """Names that do not overlap each other, nor a ``given`` span, chosen by link probability × tokens.
+
+        ``keep`` says which names come into question at all.
+        """
         spots, tokens = self.all(text, **least)
+        if keep is not None:
+            kept = keep(spots)
+            spots, tokens = Spots(*(column[kept] for column in spots)), tokens[kept]
         if given:
             free = ~_overlaps(spots, sorted(given))
             spots, tokens = Spots(*(column[free] for column in spots)), tokens[free]
@@ -102,6 +117,15 @@ class Detector:
         weight = link.astype(np.float64) * tokens[order] ** WEIGHT_OF_LENGTH
         taken = best_cover(start, end, weight)
         return Spots(start[taken], end[taken], link[taken])
+
+
+def _once(rows: Array, link: Array, rank: Array) -> tuple[Array, Array]:
+    """Occurrences by place, of those with the same span the one of the lowest rank."""
+    order = np.lexsort((rank, rows[:, 1], rows[:, 0]))
+    rows, link = rows[order], link[order]
+    first = np.ones(len(rows), bool)
+    first[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
+    return rows[first], link[first]
 
 
 def _overlaps(spots: Spots, given: Sequence[Span]) -> Array:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pboh.document import Document, Mention
-from pboh.inference.candidates import longer_mentions
+from pboh.inference.candidates import EntitySet, longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import Array
 
 if TYPE_CHECKING:
+    from pboh.detection.detector import Spots
     from pboh.linker import Linker, Solution
 
 MENTIONS_AT_A_TIME = 400
@@ -34,11 +36,13 @@ def link(
     threshold: float | None = None,
     spans: Sequence[Sequence[Any]] = (),
     id: str | None = None,
+    only: EntitySet | None = None,
 ) -> Document:
     """See :meth:`pboh.linker.Linker.link`."""
     began = perf_counter()
     given = check_spans(text, spans)
-    spots = linker.detector.detect(text, given)
+    keep = None if only is None else partial(_meant, linker, text, only)
+    spots = linker.detector.detect(text, given, keep)
     places = [Span(start, end) for start, end in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
     timings = {"detection": perf_counter() - began}
@@ -49,8 +53,8 @@ def link(
     for first, part in _parts(text, both):
         inside = [Span(s.start - first, s.end - first, s.entity) for s, _ in part]
         cut = text[first : inside[-1].end + first + MARGIN] if inside else ""
-        solution = linker.solve(cut, inside)
-        solved = linker._document(cut, inside, solution, id)
+        solution = linker.solve(cut, inside, only=only)
+        solved = linker._document(cut, inside, solution, id, only)
         confidence = decision.probability(
             detection_features(
                 solution, linker.model["entity_occurrences"], cut, inside, [p for _, p in part]
@@ -71,6 +75,12 @@ def link(
         for stage, seconds in solved.timings.items():
             timings[stage] = timings.get(stage, 0.0) + seconds
     return document
+
+
+def _meant(linker: Linker, text: str, only: EntitySet, spots: Spots) -> Array:
+    """Which names can mean an entity of a set: the others must not stand in their way."""
+    surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
+    return linker.with_settings(coreference=0.0)._candidates.find(surfaces, only)[2] > 0
 
 
 def _say_again(mentions: Sequence[Mention]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 from numba import njit
@@ -12,6 +13,7 @@ from pboh.inference.settings import Settings
 from pboh.model import fuzzy
 from pboh.model.hashing import Array, look_up
 from pboh.model.names import LAYERS, Layer, fold, squeeze
+from pboh.model.overlay import LINKS, Overlay
 from pboh.model.store import Model
 
 _SLOTS = 2048  # more than all layers of one name can hold together
@@ -110,26 +112,28 @@ class Candidates:
             )  # fmt: skip
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 
-    def find(self, surfaces: list[str]) -> tuple[Array, Array, Array]:
+    def find(self, surfaces: list[str], only: EntitySet | None = None) -> tuple[Array, Array, Array]:
         """Entities, p(e|m) and number of candidates, one row per surface form."""
         unique = list(dict.fromkeys(surfaces))
-        found, prior, size, total = self._gather(unique)
+        found, prior, size, total = self._gather(unique, self.settings.top if only is None else _SLOTS // 2)
         missing = [i for i in range(len(unique)) if size[i] == 0]
         if missing and (self.settings.variants or self.settings.fuzzy):
             self._rescue(unique, missing, found, prior, size, total)
         if self.settings.coreference > 0.0:
             inherit(unique, found, prior, size, total, self.settings.coreference)
+        if only is not None:
+            found, prior = restrict(found, prior, size, only, self.settings.top)
         position = {surface: i for i, surface in enumerate(unique)}
         rows = [position[surface] for surface in surfaces]
         return found[rows], prior[rows], size[rows]
 
-    def _gather(self, surfaces: list[str]) -> tuple[Array, Array, Array, Array]:
+    def _gather(self, surfaces: list[str], top: int) -> tuple[Array, Array, Array, Array]:
         model = self.model
         cased = [squeeze(s) for s in surfaces]
         lower = [s.lower() for s in cased]
         folded = [fold(s) for s in cased]
         positions = look_up(model["name_hash"], model["name_buckets"], cased + lower + folded)
-        return gather(
+        table = gather(
             np.ascontiguousarray(positions.reshape(3, -1).T),
             model["name_offsets"],
             model["name_entity"],
@@ -138,8 +142,11 @@ class Candidates:
             model["entity_occurrences"],
             self.weights,
             self.settings.popularity,
-            self.settings.top,
+            top,
         )
+        if model.overlays:
+            add_named(model.overlays, folded, *table)
+        return table
 
     def _rescue(
         self, surfaces: list[str], missing: list[int], found: Array, prior: Array, size: Array, total: Array
@@ -152,7 +159,7 @@ class Candidates:
                 tries = [*tries, closest] if closest else tries
             if not tries:
                 continue
-            rows = self._gather(tries)
+            rows = self._gather(tries, found.shape[1])
             for k in range(len(tries)):
                 if rows[2][k]:
                     found[i], prior[i], size[i], total[i] = (column[k] for column in rows)
@@ -233,11 +240,69 @@ def inherit(
         for giver in givers:
             for e, p in giver.items():
                 merged[e] = merged.get(e, 0.0) + weight * p / len(givers)
-        best = sorted(merged.items(), key=lambda item: (-item[1], item[0]))[: found.shape[1]]
-        total[i] = sum(value for _, value in best)
-        size[i] = len(best)
-        found[i, : len(best)] = [e for e, _ in best]
-        prior[i, : len(best)] = [value / total[i] for _, value in best]
+        _put(i, merged, found, prior, size, total)
 
 
-__all__ = ["Candidates", "Layer", "gather", "inherit", "longer_mentions", "variants"]
+def _put(i: int, values: dict[int, float], found: Array, prior: Array, size: Array, total: Array) -> None:
+    """Make the best of ``values`` the candidates of row i, normalised."""
+    best = sorted(values.items(), key=lambda item: (-item[1], item[0]))[: found.shape[1]]
+    total[i] = sum(value for _, value in best)
+    size[i] = len(best)
+    found[i, : len(best)] = [e for e, _ in best]
+    prior[i, : len(best)] = [value / total[i] for _, value in best]
+
+
+def add_named(
+    overlays: tuple[Overlay, ...], folded: list[str], found: Array, prior: Array, size: Array, total: Array
+) -> None:
+    """Add what overlays say of the names: odds × the links the name has without them, at least a few."""
+    rows: dict[int, dict[int, float]] = {}
+    for overlay in overlays:
+        for i, entities, odds in overlay.named(folded):
+            values = rows.setdefault(
+                i,
+                dict(
+                    zip(found[i, : size[i]].tolist(), (prior[i, : size[i]] * total[i]).tolist(), strict=True)
+                ),
+            )
+            links = max(float(total[i]), float(LINKS))
+            for entity, odd in zip(entities.tolist(), odds.tolist(), strict=True):
+                values[entity] = values.get(entity, 0.0) + odd * links
+    for i, values in rows.items():
+        _put(i, values, found, prior, size, total)
+
+
+class EntitySet:
+    """Entities that answers are restricted to: made once, used for many documents."""
+
+    def __init__(self, entities: Iterable[int], unknown: Iterable[str] = ()) -> None:
+        self.entities = np.unique(np.fromiter(entities, np.int64))
+        self.unknown = tuple(unknown)  # titles that are no entity
+
+    def __len__(self) -> int:
+        return int(self.entities.size)
+
+    def __repr__(self) -> str:
+        unknown = f", {len(self.unknown):,} unknown titles" if self.unknown else ""
+        return f"<EntitySet of {len(self):,} entities{unknown}>"
+
+    def holds(self, entities: Array) -> Array:
+        """Which of some entities are in the set."""
+        if not self.entities.size:
+            return np.zeros(entities.shape, bool)
+        at = np.minimum(np.searchsorted(self.entities, entities), self.entities.size - 1)
+        return np.asarray(self.entities[at] == entities)
+
+
+def restrict(found: Array, prior: Array, size: Array, only: EntitySet, top: int) -> tuple[Array, Array]:
+    """Leave only candidates of a set, the ``top`` best, p(e|m) normalised among them; changes ``size``."""
+    kept = only.holds(found) & (np.arange(found.shape[1]) < size[:, None])
+    kept &= np.cumsum(kept, axis=1) <= top
+    order = np.argsort(~kept, axis=1, kind="stable")[:, :top]
+    entities = np.take_along_axis(found, order, 1)
+    shares = np.take_along_axis(np.where(kept, prior, 0.0), order, 1)
+    size[:] = kept.sum(axis=1)
+    return entities, shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+
+
+__all__ = ["Candidates", "EntitySet", "Layer", "gather", "inherit", "longer_mentions", "restrict", "variants"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pboh.inference.added import Added
 from pboh.inference.belief_propagation import Couplings
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
@@ -48,6 +49,7 @@ class Windows:
     left: Array
     right: Array
     last: Array
+    added: tuple[Array, ...] = ()  # the same words in the numbers of each overlay, if one has candidates
 
 
 @njit(cache=True, nogil=True)
@@ -150,6 +152,7 @@ class Potentials:
         self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
         self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
         self._row = WORD_THRESHOLDS.index(settings.min_word_count)
+        self._added = Added(model, settings) if model.overlays else None
 
     @property
     def backoff(self) -> float:
@@ -159,16 +162,23 @@ class Potentials:
         value = share if self.settings.backoff == "paper" else 1.0 - share
         return float(min(max(value, 1e-9), 1.0))
 
-    def windows(self, text: str, spans: list[Span]) -> Windows:
-        """Content words of the text by number, and every mention's ``window`` words to each side."""
+    def windows(self, text: str, spans: list[Span], entity: Array | None = None) -> Windows:
+        """Content words of the text by number, and every mention's ``window`` words to each side.
+
+        ``entity`` are the candidates: those of overlays need the words in other numbers too.
+        """
         model, window = self.model, self.settings.window
+        scanned = scan(text)
         starts, ends, words = number_words(
-            *scan(text), self._stop, model["word_hash"], model["word_buckets"], model["word_id"]
+            *scanned, self._stop, model["word_hash"], model["word_buckets"], model["word_id"]
         )
+        added: tuple[Array, ...] = ()
+        if self._added and (entity is None or self._added.among(entity)):
+            added = self._added.words(*scanned, self._stop)
         left = np.searchsorted(ends, [span.start for span in spans], side="right")
         right = np.searchsorted(starts, [span.end for span in spans], side="left")
         first, last = np.maximum(left - window, 0), np.minimum(right + window, words.size)
-        return Windows(words, starts, ends, first, left, right, last)
+        return Windows(words, starts, ends, first, left, right, last, added)
 
     def unary(self, entity: Array, prior: Array, size: Array, windows: Windows) -> Unary:
         """Local score of all candidates (Eq. local-all), cut to the best few."""
@@ -178,6 +188,11 @@ class Potentials:
 
     def context(self, entity: Array, size: Array, windows: Windows) -> Array:
         """Σ_w log p(w|e)/p(w) over the context of every mention, for every candidate."""
+        if self._added and self._added.among(entity):
+            return self._added.context(self._context, entity, size, windows)
+        return self._context(entity, size, windows)
+
+    def _context(self, entity: Array, size: Array, windows: Windows) -> Array:
         s, model = self.settings, self.model
         out = np.zeros(entity.shape)
         options = np.asarray([s.xi, s.unmatched, s.clip, s.floor, s.min_word_count], np.float64)
@@ -213,8 +228,9 @@ class Potentials:
             return Pairs(label, none, 0.0)
         if s.learned:
             return self._learned(unique, label, linkable)
+        own = unique if self._added is None else unique[unique < model.entities]
         start, other, count = cooccurrences(
-            unique,
+            own,
             model["posting_offsets"],
             model["posting_document"],
             model["head_entity"],
@@ -222,16 +238,20 @@ class Potentials:
             self._slot,
         )
         couplings = pair_couplings(
-            start, other, count, model["entity_marginal"][unique], float(model.info["totals"]["pairs"]),
+            start, other, count, model["entity_marginal"][own], float(model.info["totals"]["pairs"]),
             self.backoff, s.delta, s.self_pair, weight,
         )  # fmt: skip
+        if self._added and own.size < unique.size:
+            couplings = self._added.couplings(couplings, unique, own.size, self.backoff, weight)
         return Pairs(label, Couplings(*couplings), weight * float(np.log(self.backoff)))
 
     def _learned(self, unique: Array, label: Array, linkable: int) -> Pairs:
         """λ as learned by pseudo-likelihood; a pair without a parameter is 0, others may lie below it."""
         model = self.model
         rows = (model["learned_pair_offsets"], model["learned_pair_other"], model["learned_pair_value"])
-        table = learned_couplings(unique, *rows)
+        own = unique[unique < model.entities]
+        table = np.zeros((unique.size, unique.size), np.float32)  # nothing was learned of overlays
+        table[: own.size, : own.size] = learned_couplings(own, *rows)
         if model.info["learned"]["parameters"]["rescaled"]:
             table *= 2.0 / (linkable - 1)
         least = min(float(table.min(initial=0.0)), 0.0)

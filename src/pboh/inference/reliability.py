@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pboh.model.hashing import Array
+from pboh.model.overlay import LINKS
 
 if TYPE_CHECKING:
     from pboh.linker import Solution
@@ -47,9 +48,15 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
         "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
         "context": np.clip(unary.context[rows, at], -50, 100),
         "coherence": np.clip(pairs - others, 0, 20),
-        "popularity": np.log1p(occurrences[unary.entity[rows, at]].astype(np.float64)),
+        "popularity": np.log1p(_links(occurrences, unary.entity[rows, at])),
     }
     return {name: np.where(answered, column, 0.0) for name, column in columns.items()}
+
+
+def _links(occurrences: Array, entity: Array) -> Array:
+    """Links to entities; those of overlays, which have none, count like their names."""
+    own = entity < occurrences.size
+    return np.where(own, occurrences[np.where(own, entity, 0)], LINKS).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,14 @@ LEVELS = (
     PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
 )
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
+LEFT_OUT = (
+    "arrays",
+    "base",
+    "calibration",
+    "detection",
+    "format",
+    "parcel",
+)  # of the large one's description
 ROOM_FOR_WORDS = 0.06  # of the whole
 LICENCE = (
     "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
@@ -87,6 +95,12 @@ def prune_to(
         raise OutputError(
             "the folder is not empty and holds no model", where=out, todo="Choose another --out"
         )
+    if (out / "overlays").exists() or model.overlays:
+        what = (
+            "entities were added to the model" if model.overlays else "entities were added to the model there"
+        )
+        todo = "Prune without them, and add them to the small model: pboh remove-entities, pboh add-entities"
+        raise InputError(what, where=model.folder if model.overlays else out, todo=todo)
     try:
         for number, level in enumerate(LEVELS):
             options = replace(level, popularity=popularity)
@@ -133,7 +147,7 @@ def _size(columns: dict[str, dict[str, Any]]) -> int:
 
 def _description(model: Model, settings: dict[str, Any], options: PruneOptions) -> dict[str, Any]:
     """What the small model says of itself; folders of the machine it was made on are nobody's business."""
-    info = {k: v for k, v in model.info.items() if k not in ("arrays", "calibration", "detection", "format")}
+    info = {k: v for k, v in model.info.items() if k not in LEFT_OUT}
     info["corpus"] = [{k: v for k, v in c.items() if k != "folder"} for c in info.get("corpus") or []]
     count = dict((info.get("options") or {}).get("count") or {})
     if count.get("crosswikis"):

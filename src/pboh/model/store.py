@@ -6,12 +6,15 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pboh.errors import ModelError, OutputError
 from pboh.files import checksum, disk_errors, read_json, write_json
+
+if TYPE_CHECKING:
+    from pboh.model.overlay import Overlay
 
 FORMAT = "pboh-model"
 VERSION = 1
@@ -62,6 +65,7 @@ class Model:
     folder: Path
     info: dict[str, Any]
     arrays: dict[str, Array]
+    overlays: tuple[Overlay, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -71,18 +75,37 @@ class Model:
 
     @property
     def entities(self) -> int:
-        """How many entities the model knows."""
+        """How many entities the arrays describe; those of overlays have the numbers from there on."""
         return len(self.arrays["title_offsets"]) - 1
 
     def title(self, entity: int) -> str:
         """Title of an entity."""
+        if entity >= self.entities:
+            return self.overlay(entity).title(entity)
         offsets = self.arrays["title_offsets"]
         return self.arrays["title_blob"][offsets[entity] : offsets[entity + 1]].tobytes().decode("utf-8")
 
     def id(self, entity: int) -> str | None:
-        """What others call an entity: its item in Wikidata, if the model was told (``pboh add-ids``)."""
+        """What others call an entity: its item in Wikidata (``pboh add-ids``), or what it was added with."""
+        if entity >= self.entities:
+            return self.overlay(entity).id(entity)
         number = int(self.arrays["entity_id"][entity]) if "entity_id" in self.arrays else 0
         return f"Q{number}" if number else None
+
+    def links(self, entity: int) -> int:
+        """How many links of the corpus lead to an entity; none to one that was added."""
+        return int(self.arrays["entity_occurrences"][entity]) if entity < self.entities else 0
+
+    def documents(self, entity: int) -> int:
+        """How many documents of the corpus link an entity."""
+        if entity >= self.entities:
+            return 0
+        first, last = self.arrays["posting_offsets"][entity : entity + 2].tolist()
+        return int(last - first)
+
+    def overlay(self, entity: int) -> Overlay:
+        """The overlay that brought an entity."""
+        return next(overlay for overlay in reversed(self.overlays) if entity >= overlay.first)
 
 
 def write_array(path: Path, array: Array) -> dict[str, Any]:
@@ -101,6 +124,12 @@ class ModelWriter:
         if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
             raise OutputError(
                 "the folder is not empty and holds no model", where=folder, todo="Choose another --out"
+            )
+        if folder.exists() and (folder / "overlays").exists():
+            raise OutputError(
+                "the model there has entities added to it, which a new one would lose",
+                where=folder,
+                todo="Remove them with: pboh remove-entities MODEL NAME, or choose another --out",
             )
         self.folder = folder
         self.aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -160,17 +189,26 @@ def open_model(folder: str | Path) -> Model:
     """
     folder = Path(folder)
     info = read_manifest(folder)
+    arrays = own_arrays(folder, info)
+    below: tuple[Overlay, ...] = ()
     if "parcel" in info:
         from pboh.model.parcel import open_parcel  # noqa: PLC0415  (only pruned models need it)
 
-        parcel = open_parcel(folder, info)
-        return Model(folder, info, parcel.arrays | own_arrays(folder, info))
-    arrays = own_arrays(folder, info)
+        arrays = open_parcel(folder, info).arrays | arrays
+    elif "base" in info:
+        from pboh.model.add import open_base  # noqa: PLC0415
+
+        base = open_base(folder, info)
+        arrays, below = base.arrays | arrays, base.overlays
     missing = set(ARRAYS) - set(arrays)
     if missing:
         what = f"the model lacks {', '.join(sorted(missing))}"
         raise ModelError(what, where=folder / MANIFEST, todo=_REBUILD)
-    return Model(folder, info, arrays)
+    if "overlays" not in info:
+        return Model(folder, info, arrays, below)
+    from pboh.model.overlay import open_overlays  # noqa: PLC0415
+
+    return Model(folder, info, arrays, open_overlays(folder, info, below, len(arrays["title_offsets"]) - 1))
 
 
 def empty_model() -> Model:
@@ -214,10 +252,16 @@ def verify(folder: str | Path) -> None:
     info = open_model(folder).info
     files = {f"{name}.npy": entry for name, entry in info["arrays"].items()}
     files |= {f"{name}.zst": entry for name, entry in info.get("parcel", {}).items()}
+    for overlay in info.get("overlays", []):
+        files |= {f"overlays/{overlay['name']}/{name}.npy": e for name, e in overlay["arrays"].items()}
     for file, entry in files.items():
         if checksum(folder / file) != entry["sha256"]:
             what = "a file of the model was altered (its checksum differs)"
             raise ModelError(what, where=folder / file, todo=_REBUILD)
+    if "base" in info:
+        from pboh.model.add import base_folder  # noqa: PLC0415
+
+        verify(base_folder(info))
 
 
 _REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"

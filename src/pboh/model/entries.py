@@ -1,0 +1,280 @@
+"""Entities people write down, one JSON object a line: checked, then laid out as the arrays of an overlay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from pboh.errors import InputError
+from pboh.model.hashing import (
+    Array,
+    bucket_index,
+    find_all,
+    hash_strings,
+    hash_words,
+    look_up,
+    string_blob,
+)
+from pboh.model.links import UNKNOWN, encode
+from pboh.model.matching import beginnings, make_filter
+from pboh.model.names import fold, squeeze, strip_title
+from pboh.model.overlay import find_titles
+from pboh.model.store import Model
+from pboh.text import words
+
+PRIOR = 0.2  # share of a known name's uses that mean the new entity, unless the entry says otherwise
+LINK = 0.9  # how likely a name of an overlay is a mention where it stands in a text, in the same way
+RARE = 1e-6  # p(w) of a word that the model does not know
+SHOWN = 5  # bad lines that an error spells out
+
+
+class EntityLine(msgspec.Struct, forbid_unknown_fields=True):
+    """An entity as people write it down."""
+
+    title: str
+    names: list[str] = []
+    description: str | list[str] = ""
+    links: list[str] = []
+    id: str | int | None = None
+    prior: float = PRIOR
+    link: float = LINK
+
+
+class Numbered(NamedTuple):
+    """A line of the file, checked."""
+
+    number: int
+    entry: EntityLine
+
+
+@dataclass(slots=True)
+class Compiled:
+    """The arrays of an overlay, and what was found on the way."""
+
+    arrays: dict[str, Array]
+    figures: dict[str, int]
+    unknown: list[str] = field(default_factory=list)  # links that lead to no entity
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[Numbered], list[str]]:
+    """The entries of a file, and what is wrong with the lines that are none.
+
+    Unless they may be skipped, bad lines are an error that names all of them, the first few with a reason.
+    """
+    good: dict[str, Numbered] = {}
+    bad = []
+    for number, line in _lines(path):
+        try:
+            entry = _checked(msgspec.json.decode(line, type=EntityLine))
+            if entry.title in good:
+                raise InputError(f"the title {entry.title!r} stands in line {good[entry.title].number} too")
+            good[entry.title] = Numbered(number, entry)
+        except (msgspec.DecodeError, UnicodeError, InputError) as reason:
+            bad.append(f"line {number}: {str(reason).rstrip('.')}")
+    if bad and not skip_bad:
+        rest = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+        todo = "Correct them, or leave them out with --skip-bad; nothing was written"
+        raise InputError("; ".join(bad[:SHOWN]) + rest, where=path, todo=todo)
+    if not good:
+        raise InputError("there is no entity in it", where=path)
+    return list(good.values()), bad
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
+                if stripped:
+                    yield number, stripped
+    except OSError as reason:
+        raise InputError(f"the file cannot be read ({reason.strerror})", where=path) from reason
+
+
+def _checked(entry: EntityLine) -> EntityLine:
+    """The entry with its names in order, or an error that says what cannot be."""
+    entry.title = clean_title(entry.title)
+    entry.names = [squeeze(name) for name in entry.names]
+    entry.links = [clean_title(link) for link in entry.links]
+    if not entry.title:
+        raise InputError("the title is empty")
+    if not all(entry.names):
+        raise InputError("a name is empty")
+    if not all(entry.links):
+        raise InputError("a link is empty")
+    for name in ("prior", "link"):
+        if not 0 < getattr(entry, name) < 1:
+            raise InputError(f"{name} is {getattr(entry, name):g}, not between 0 and 1")
+    if isinstance(entry.id, str) and not entry.id.strip():
+        raise InputError("the id is empty")
+    return entry
+
+
+def clean_title(title: str) -> str:
+    """A title as it is compared: white space collapsed, underscores read as spaces."""
+    return " ".join(title.replace("_", " ").split())
+
+
+# -- laying out -------------------------------------------------------------------------------------
+
+
+def compile_entries(model: Model, entries: list[Numbered]) -> Compiled:
+    """The arrays of an overlay on ``model``; what is known already only gets more names."""
+    lines = [numbered.entry for numbered in entries]
+    known = find_titles(model, [entry.title for entry in lines], exact=True)
+    fresh = [entry for entry, at in zip(lines, known.tolist(), strict=True) if at < 0]
+    references = _References(model, [entry.title for entry in fresh])
+    arrays, figures = _titles(fresh), {"entities": len(fresh), "known_before": len(lines) - len(fresh)}
+    owners = _owners(references, known)
+    name_arrays, names = _names(lines, owners)
+    page_arrays, unknown = _pages(model, fresh, references)
+    arrays |= name_arrays | page_arrays | _words(model, fresh)
+    arrays["other_hash"] = hash_strings(references.others)
+    figures |= {"names": names, "links": int(page_arrays["page_target"].size - len(fresh))}
+    figures |= {"unknown_links": len(unknown), "words": int(arrays["context_word"].size)}
+    return Compiled(arrays, figures, sorted(set(unknown)))
+
+
+class _References:
+    """Numbers that stay right when other overlays go: see :mod:`pboh.model.overlay`."""
+
+    def __init__(self, model: Model, own: list[str]) -> None:
+        self.model = model
+        self.own = {title: -1 - i for i, title in enumerate(own)}
+        self.others: list[str] = []
+        self._other: dict[int, int] = {}
+
+    def to(self, entity: int) -> int:
+        """The reference to an entity of the model or of an overlay below."""
+        if entity < self.model.entities:
+            return entity
+        if entity not in self._other:
+            self._other[entity] = -1 - len(self.own) - len(self.others)
+            self.others.append(self.model.title(entity))
+        return self._other[entity]
+
+
+def _owners(references: _References, known: Array) -> list[int]:
+    """The reference to the entity of every line."""
+    own = iter(references.own.values())
+    return [references.to(at) if at >= 0 else next(own) for at in known.tolist()]
+
+
+def _titles(fresh: list[EntityLine]) -> dict[str, Array]:
+    titles = [entry.title for entry in fresh]
+    title_blob, title_offsets = string_blob(titles)
+    id_blob, id_offsets = string_blob("" if entry.id is None else str(entry.id) for entry in fresh)
+    return {
+        "title_blob": title_blob,
+        "title_offsets": title_offsets,
+        "title_hash": hash_strings(titles),
+        "id_blob": id_blob,
+        "id_offsets": id_offsets,
+    }
+
+
+def _names(lines: list[EntityLine], owners: list[int]) -> tuple[dict[str, Array], int]:
+    """The table of names: entities by folded name, link probability of names as written and folded."""
+    rows: dict[tuple[str, int], float] = {}
+    link: dict[str, float] = {}
+    for entry, owner in zip(lines, owners, strict=True):
+        for name in dict.fromkeys([entry.title, squeeze(strip_title(entry.title)), *entry.names]):
+            rows[fold(name), owner] = entry.prior / (1 - entry.prior)
+            link[name] = max(link.get(name, 0.0), entry.link)
+    folded = [name for name, _ in rows]
+    written, loosely = list(link), [fold(name) for name in link]
+    hashes = np.unique(hash_strings([*written, *loosely]))
+    buckets = bucket_index(hashes)
+    key = look_up(hashes, buckets, folded)
+    order = np.argsort(key, kind="stable")
+    codes = encode(np.asarray(list(link.values())))
+    arrays = {
+        "name_hash": hashes,
+        "name_buckets": buckets,
+        "name_filter": make_filter(hashes, beginnings([*written, *loosely])),
+        "name_offsets": np.searchsorted(key[order], np.arange(hashes.size + 1)).astype(np.int64),
+        "name_target": np.asarray([owner for _, owner in rows], np.int64)[order],
+        "name_odds": np.asarray(list(rows.values()), np.float64)[order],
+        "name_link_written": _largest(look_up(hashes, buckets, written), codes, hashes.size),
+        "name_link_folded": _largest(look_up(hashes, buckets, loosely), codes, hashes.size),
+    }
+    return arrays, len(rows)
+
+
+def _largest(places: Array, codes: Array, size: int) -> Array:
+    out = np.full(size, UNKNOWN, np.uint8)
+    np.maximum.at(out, places, codes)
+    return out
+
+
+def _pages(
+    model: Model, fresh: list[EntityLine], references: _References
+) -> tuple[dict[str, Array], list[str]]:
+    """One document per entity, on which it and what it links stand; and the links that lead nowhere."""
+    wanted = list(dict.fromkeys(link for entry in fresh for link in entry.links))
+    found = dict(zip(wanted, find_titles(model, wanted).tolist(), strict=True))
+    members: list[int] = []
+    sizes, unknown = [], []
+    for entry in fresh:
+        page = {references.own[entry.title]: None}
+        for link in entry.links:
+            own = references.own.get(link) or references.own.get(link[:1].upper() + link[1:])
+            if own is not None:
+                page[own] = None
+            elif found[link] >= 0:
+                page[references.to(found[link])] = None
+            else:
+                unknown.append(link)
+        members += page
+        sizes.append(len(page))
+    offsets = np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))]).astype(np.int64)
+    return {"page_target": np.asarray(members, np.int64), "page_offsets": offsets}, unknown
+
+
+def _words(model: Model, fresh: list[EntityLine]) -> dict[str, Array]:
+    """N(w,e) of the descriptions over a vocabulary of their own, with the model's p(w)."""
+    texts = [e.description if isinstance(e.description, str) else " ".join(e.description) for e in fresh]
+    owner, found = _content_words(texts, model.info.get("language") or "en")
+    place = {word: k for k, word in enumerate(dict.fromkeys(found))}
+    number = np.asarray([place[word] for word in found], np.int64)
+    hashes = hash_words(list(place))
+    by_hash = np.argsort(hashes)
+    rows, count = np.unique(np.stack([owner, number]), axis=1, return_counts=True)
+    total = np.bincount(owner, minlength=len(fresh)).astype(np.float32)
+    return {
+        "word_hash": hashes[by_hash],
+        "word_buckets": bucket_index(hashes[by_hash]),
+        "word_id": by_hash.astype(np.int32),
+        "word_background": _background(model, hashes),
+        "context_offsets": np.searchsorted(rows[0], np.arange(len(fresh) + 1)).astype(np.int64),
+        "context_word": rows[1].astype(np.int32),
+        "context_count": np.minimum(count, 65535).astype(np.uint16),
+        "context_total": total,
+        "context_types": np.bincount(rows[0], minlength=len(fresh)).astype(np.float32),
+    }
+
+
+def _content_words(texts: Iterable[str], language: str) -> tuple[Array, list[str]]:
+    """Content words of all texts in a row, and the text of each (all at once: one by one would take long)."""
+    texts = [text.replace("\n", " ") for text in texts]
+    breaks = np.cumsum([len(text) + 1 for text in texts])
+    found = words("\n".join(texts), language)
+    owner = np.searchsorted(breaks, [start for start, _, _ in found], side="right")
+    return owner.astype(np.int64), [word for _, _, word in found]
+
+
+def _background(model: Model, hashes: Array) -> Array:
+    at = np.full(hashes.size, -1, np.int64)
+    if hashes.size and model["word_hash"].size:
+        find_all(model["word_hash"], model["word_buckets"], hashes, at)
+    out = np.full(hashes.size, RARE, np.float32)
+    out[at >= 0] = model["word_background"][model["word_id"][at[at >= 0]]]
+    return out
