@@ -149,6 +149,16 @@ def test_settings_of_the_model_can_be_changed(world_model, with_ruler):
     assert component.linker.settings.layers["last"] == 0.0
 
 
+def test_answers_can_be_restricted(world_model):
+    nlp = make(world_model, entities=["Gerd Müller", "Borussia Dortmund", "Nobody"])
+    doc = nlp(TEXT)
+    assert set(links(doc).values()) <= {"Gerd Müller", "Borussia Dortmund"}
+    ent = next(ent for ent in doc.ents if ent.text == "Dortmund")
+    assert ent._.pboh.explain().entity.title == "Borussia Dortmund"
+    everything = make(world_model)(TEXT)
+    assert set(links(everything).values()) > {"Borussia Dortmund"}
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [("detect", "sometimes"), ("kb_id", "number"), ("alignment_mode", "near"), ("threshold", 2.0)],
@@ -275,6 +285,7 @@ def test_answers_move_along_with_spans(nlp):
         ent = next(e for e in reversed(copy.ents) if e.text == "Bayern")
         assert ent._.pboh.entity.title == "FC Bayern Munich"
         assert ent._.pboh.explain().entity == ent._.pboh.entity
+    assert merged.ents[-1]._.pboh.explain() == doc.ents[-1]._.pboh.explain(), "as part of its own text"
     assert [e.text for e in merged.ents] == [m.text for m in merged._.pboh_document]
 
 

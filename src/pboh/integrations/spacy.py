@@ -7,7 +7,7 @@ and it reads the annotations of registered functions at run time, so they are ke
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,6 +32,7 @@ except ImportError:
     raise MissingExtraError.of("spacy", "spacy") from None
 
 if TYPE_CHECKING:
+    from pboh.inference.candidates import EntitySet
     from pboh.linker import Linker
 
 Run = dict[str, Any]
@@ -42,6 +43,7 @@ _log = logging.getLogger("pboh.spacy")
 DEFAULTS: dict[str, Any] = {
     "model": None,
     "settings": {},
+    "entities": None,
     "detect": "auto",
     "detect_threshold": None,
     "label": "ENTITY",
@@ -64,17 +66,12 @@ CHOICES = {
 # -- models ------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=8)
-def _opened(model: str | None, settings: bytes) -> "Linker":
+def open_linker(model: str | None, settings: dict[str, Any]) -> "Linker":
+    """A linker with some settings changed; models are opened once per process."""
     from pboh.linker import load  # noqa: PLC0415
 
-    return load(model, **msgspec.json.decode(settings))
-
-
-def open_linker(model: str | None, settings: dict[str, Any]) -> "Linker":
-    """The linker of a component's settings; the same one for every caller of this process."""
     try:
-        return _opened(model, msgspec.json.encode(settings, order="deterministic"))
+        return load(model, **settings)
     except ModelError as reason:
         if model is None or Path(model).is_dir():
             raise
@@ -136,13 +133,19 @@ class PbohLinker(Pipe):
         if cfg["threshold"] is not None:
             settings["threshold"] = cfg["threshold"]
         self.linker = open_linker(cfg["model"], settings)
+        model = self.linker.model
+        if cfg["kb_id"] == "id" and "entity_id" not in model and not model.overlays:
+            todo = "Add those of Wikidata with: pboh add-ids MODEL page_props.sql.gz"
+            raise InputError("the model knows no ids of its entities", where=model.folder, todo=todo)
         self.cfg = {**cfg, "labels_discard": list(cfg["labels_discard"])}
         self._run: Run = {
             "model": cfg["model"],
             "settings": settings,
+            "entities": cfg["entities"],
             "detect": False,
             "threshold": cfg["detect_threshold"],
         }
+        self._only = None if cfg["entities"] is None else self.linker.only(cfg["entities"])
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the entities of a document, detecting them first if that is wanted."""
@@ -154,11 +157,12 @@ class PbohLinker(Pipe):
             return doc
         run = {**self._run, "detect": detect}
         given = {(ent.start_char, ent.end_char): self._clamp(ent) for ent in known}
-        answers = {(m.start, m.end): m for m in _link(self.linker, doc.text, given, run)}
+        answers = {(m.start, m.end): m for m in _link(self.linker, doc.text, given, run, self._only)}
         if detect:
             answers = self._add_entities(doc, answers, set(given))
         for place, mention in answers.items():
-            _data(doc)[_key(*place)] = self._plain(mention, place in given, run)
+            _data(doc)[_key(*place)] = self._plain(mention, place in given)
+        _data(doc)[_key(0, len(doc.text), "pboh_run")] = run
         self._set_kb_ids(doc, answers)
         return doc
 
@@ -211,7 +215,7 @@ class PbohLinker(Pipe):
                 if token.ent_kb_id == 0 or self.cfg["overwrite"]:
                     token.ent_kb_id_ = answer or self.cfg["nil"]
 
-    def _plain(self, mention: Mention, given: bool, run: Run) -> dict[str, Any]:
+    def _plain(self, mention: Mention, given: bool) -> dict[str, Any]:
         """A mention as values that ``Doc.to_bytes`` and ``DocBin`` can store."""
         return {
             "entity": _row(mention.entity) if mention.entity else None,
@@ -224,7 +228,6 @@ class PbohLinker(Pipe):
                 for c in mention.candidates[: self.cfg["candidates"]]
             ],
             "given": given,
-            "run": run,
         }
 
     # -- scores and storage ------------------------------------------------------------------------
@@ -278,36 +281,43 @@ class PbohLinker(Pipe):
 # -- Span._.pboh and Doc._.pboh_document -------------------------------------------------------------------
 
 
-def _key(start: int, end: int) -> tuple[str, str, int, int]:
-    """Where spaCy itself keeps extension data, so that it moves along with ``as_doc`` and ``from_docs``."""
-    return "._.", "pboh", start, end
+def _key(start: int, end: int, name: str = "pboh") -> tuple[str, str, int, int]:
+    """Where spaCy keeps the data of spans itself: it moves along with ``as_doc`` and ``from_docs``."""
+    return "._.", name, start, end
 
 
 def _data(doc: Doc) -> dict[Any, Any]:
     return doc.user_data  # spaCy declares its keys as strings, and uses tuples
 
 
-def _places(doc: Doc) -> Iterator[tuple[int, int]]:
+def _places(doc: Doc, name: str = "pboh") -> Iterator[tuple[int, int]]:
     for key in _data(doc):
-        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", "pboh"):
+        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", name):
             yield key[2], key[3]
 
 
 def forget(doc: Doc) -> None:
     """Remove the answers of an earlier run."""
-    for place in list(_places(doc)):
-        del _data(doc)[_key(*place)]
+    for name in ("pboh", "pboh_run"):
+        for place in list(_places(doc, name)):
+            del _data(doc)[_key(*place, name)]
 
 
 def _row(entity: Entity) -> list[Any]:
     return [entity.title, entity.index, entity.id]
 
 
-def _link(linker: "Linker", text: str, given: dict[tuple[int, int], str | None], run: Run) -> Document:
+def _link(
+    linker: "Linker",
+    text: str,
+    given: dict[tuple[int, int], str | None],
+    run: Run,
+    only: "EntitySet | None",
+) -> Document:
     spans = [(start, end, title) for (start, end), title in given.items()]
     if run["detect"]:
-        return linker.link(text, spans=spans, threshold=run["threshold"])
-    return linker.disambiguate(text, spans)
+        return linker.link(text, spans=spans, threshold=run["threshold"], entities=only)
+    return linker.disambiguate(text, spans, entities=only)
 
 
 def mention_of(span: Span) -> Mention | None:
@@ -334,16 +344,22 @@ def document_of(doc: Doc) -> Document:
 
 
 def _explain(doc: Doc, start: int, end: int, entity: Entity | None) -> Explanation | None:
-    """Link the document again, as it was linked, and ask that mention; only the curious pay for it."""
-    run = _data(doc)[_key(start, end)]["run"]
+    """Link the text again, as it was linked, and ask that mention; only the curious pay for it."""
+    whole = next(((a, b) for a, b in _places(doc, "pboh_run") if a <= start and end <= b), None)
+    if whole is None:
+        return None
+    run = _data(doc)[_key(*whole, "pboh_run")]
+    first, last = max(whole[0], 0), min(whole[1], len(doc.text))  # the document may be a part of that one
     given = {}
     for place in _places(doc):
         data = _data(doc)[_key(*place)]
-        if data["given"]:
-            given[place] = data["entity"][0] if data["clamped"] else None
-    again = _link(open_linker(run["model"], run["settings"]), doc.text, given, run)
+        if data["given"] and first <= place[0] and place[1] <= last:
+            given[place[0] - first, place[1] - first] = data["entity"][0] if data["clamped"] else None
+    linker = open_linker(run["model"], run["settings"])
+    only = None if run["entities"] is None else linker.only(run["entities"])
+    again = _link(linker, doc.text[first:last], given, run, only)
     # detected names may have been moved to token boundaries
-    here = (mention for mention in again if mention.start < end and start < mention.end)
+    here = (mention for mention in again if mention.start < end - first and start - first < mention.end)
     return next((mention.explain(entity) for mention in here), None)
 
 
@@ -412,6 +428,7 @@ def make_pboh(
     name: str,
     model: str | None,
     settings: dict[str, Any],
+    entities: list[str] | None,
     detect: bool | Literal["auto"],
     detect_threshold: float | None,
     label: str,
@@ -427,10 +444,10 @@ def make_pboh(
 ) -> PbohLinker:
     """Make the component from its configuration."""
     return PbohLinker(
-        nlp.vocab, name, model=model, settings=settings, detect=detect, detect_threshold=detect_threshold,
-        label=label, alignment_mode=alignment_mode, labels_discard=labels_discard, overwrite=overwrite,
-        threshold=threshold, candidates=candidates, kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents,
-        scorer=scorer,
+        nlp.vocab, name, model=model, settings=settings, entities=entities, detect=detect,
+        detect_threshold=detect_threshold, label=label, alignment_mode=alignment_mode,
+        labels_discard=labels_discard, overwrite=overwrite, threshold=threshold, candidates=candidates,
+        kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents, scorer=scorer,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from pboh.errors import InputError
 from pboh.integrations.spacy import fingerprint, open_linker, warn_of_another_model
 from pboh.model.hashing import hash_units
+from pboh.model.overlay import Overlay
 from pboh.model.store import Model
 
 Array = np.ndarray[Any, Any]
@@ -25,7 +26,7 @@ VECTORS_KEPT = 200_000  # entities whose vectors stay in memory
 @njit(cache=True, nogil=True)
 def project(words: Array, weights: Array, out: Array) -> None:
     """Random projection: out_j += Σ_w weight(w) · r_j(w), where r_j(w) = ±1 is bit j of the word's hash."""
-    key = np.zeros(2, np.int64)
+    key = np.zeros(2, np.uint64)
     for i in range(words.size):
         key[0] = words[i]
         for block in range((out.size + 63) // 64):
@@ -36,26 +37,52 @@ def project(words: Array, weights: Array, out: Array) -> None:
                 bits >>= np.uint64(1)
 
 
-def entity_vector(model: Model, entity: int, length: int) -> Array:
-    """Unit vector of an entity: its word profile, log(1 + N(w,e)) · max(0, log p(w|e)/p(w)), projected.
+class EntityVectors:
+    """Unit vectors of entities: word profiles log(1 + N(w,e)) · max(0, log p(w|e)/p(w)), projected.
 
-    The words are those around links to it and, where the model has them, those of its own page. An entity
-    without words gets a direction of its own, which is as good as at a right angle to every other.
+    The words are those around links to an entity and, where the model has them, those of its own page. An
+    entity without words gets a direction of its own, which is as good as at a right angle to every other.
     """
-    out = np.zeros(length, np.float64)
-    for kind in ("context", "own"):
-        if f"{kind}_word" not in model:
-            continue
-        rows = slice(*model[f"{kind}_offsets"][entity : entity + 2].tolist())
-        words, counts = model[f"{kind}_word"][rows], model[f"{kind}_count"][rows].astype(np.float64)
-        share = counts / max(float(model[f"{kind}_total"][entity]), 1.0)
-        weight = np.log1p(counts) * np.maximum(np.log(share / model["word_background"][words]), 0.0)
-        project(words.astype(np.int64), weight, out)
-    norm = float(np.linalg.norm(out))
-    if norm == 0.0:
-        project(np.asarray([-1 - entity]), np.ones(1), out)
-        norm = float(np.linalg.norm(out))
-    return (out / norm).astype(np.float32)
+
+    def __init__(self, model: Model, length: int) -> None:
+        self.model, self.length = model, length
+        self._known: dict[int, Array] = {}
+        self._keys = {part.first: _word_keys(part) for part in model.overlays} | {0: _word_keys(model)}
+
+    def __getitem__(self, entity: int) -> Array:
+        known = self._known.get(entity)
+        if known is None:
+            if len(self._known) >= VECTORS_KEPT:
+                self._known.clear()
+            known = self._known[entity] = self._vector(entity)
+        return known
+
+    def _vector(self, entity: int) -> Array:
+        added = entity >= self.model.entities
+        first = self.model.overlay(entity).first if added else 0
+        tables = self.model.overlay(entity).arrays if added else self.model.arrays
+        out = np.zeros(self.length, np.float64)
+        for kind in ("context", "own"):
+            if f"{kind}_word" in tables:
+                project(*self._profile(tables, kind, entity - first, self._keys[first]), out)
+        if not out.any():
+            project(np.asarray([entity], np.uint64), np.ones(1), out)
+        return (out / np.linalg.norm(out)).astype(np.float32)
+
+    def _profile(self, tables: dict[str, Array], kind: str, row: int, keys: Array) -> tuple[Array, Array]:
+        """Words of one entity and their weights."""
+        rows = slice(*tables[f"{kind}_offsets"][row : row + 2].tolist())
+        words, counts = tables[f"{kind}_word"][rows], tables[f"{kind}_count"][rows].astype(np.float64)
+        share = counts / max(float(tables[f"{kind}_total"][row]), 1.0)
+        weight = np.log1p(counts) * np.maximum(np.log(share / tables["word_background"][words]), 0.0)
+        return keys[words], weight
+
+
+def _word_keys(tables: Model | Overlay) -> Array:
+    """Hash of every word by its number: overlays number words anew, and hashes are the same everywhere."""
+    keys = np.zeros(tables["word_background"].size, np.uint64)
+    keys[tables["word_id"]] = tables["word_hash"]
+    return keys
 
 
 class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
@@ -81,13 +108,14 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
         # spaCy asks mention by mention, so longer names of the same document have no say here
         settings = {**options["settings"], "coreference": 0.0, "top": options["candidates"]}
         self.linker = open_linker(options["model"], settings)
-        self._vectors: dict[int, Array] = {}
+        self._vectors = EntityVectors(self.linker.model, self.entity_vector_length)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.vocab, self.entity_vector_length, self.options)
 
     def __len__(self) -> int:
-        return self.linker.model.entities
+        model = self.linker.model
+        return model.entities + sum(overlay.size for overlay in model.overlays)
 
     def is_empty(self) -> bool:
         """Whether there is no entity at all."""
@@ -137,25 +165,16 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
         return Candidate(
             kb=self,
             entity_hash=strings.add(self.linker._entity(entity).title),
-            entity_freq=float(self.linker.model["entity_occurrences"][entity]),
-            entity_vector=self._vector(entity).tolist(),
+            entity_freq=float(self.linker.model.links(entity)),
+            entity_vector=self._vectors[entity].tolist(),
             alias_hash=strings.add(name),
             prior_prob=prior,
         )
 
-    def _vector(self, entity: int) -> Array:
-        known = self._vectors.get(entity)
-        if known is None:
-            if len(self._vectors) >= VECTORS_KEPT:
-                self._vectors.clear()
-            vector = entity_vector(self.linker.model, entity, self.entity_vector_length)
-            known = self._vectors[entity] = vector
-        return known
-
     def get_vector(self, entity: str) -> Array:
         """Vector of a title; zeros for an unknown one, as in spaCy's own knowledge base."""
         known = self.linker.entity(entity)
-        return self._vector(known.index) if known else np.zeros(self.entity_vector_length, np.float32)
+        return self._vectors[known.index] if known else np.zeros(self.entity_vector_length, np.float32)
 
     def get_vectors(self, entities: Iterable[str]) -> list[Array]:
         """Vectors of several titles."""
