@@ -27,7 +27,8 @@ class Engine(StrEnum):
 @app.command("annotate")
 def annotate(
     inputs: Annotated[
-        list[str], typer.Argument(metavar="IN...", help="Files .parquet, .jsonl[.gz|.zst|.bz2], or folders.")
+        list[str],
+        typer.Argument(metavar="IN...", help="Files .parquet or .jsonl (also .gz, .zst, .bz2), or folders."),
     ],
     out: Annotated[
         str,
