@@ -15,7 +15,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory, as ratios against peers (results in benchmarks/results)"
-	@echo "make docs    write the reference pages and check that everything is documented"
+	@echo "make docs    write the reference pages, build the site, check that everything is documented"
 
 setup: $(READY)
 
@@ -46,7 +46,9 @@ bench: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/make_reference.py
-	$(BIN)/python -m pytest -q tests/test_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m pytest -q -m "not slow" tests/test_docs.py tests/docs
+	@echo "open site/index.html"
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,322 @@
+"""Reads the code blocks of Markdown pages and runs them as a reader would: in order, in one folder.
+
+What a page may say in a comment of its own just before a block:
+
+    <!-- not run: why -->      shown but not executed here (commands and options are checked all the same)
+    <!-- given: code -->       executed before the block, not shown
+    <!-- output varies -->     executed, but what it prints is not compared
+
+Output that is shown is compared: behind the `$` lines of a console block (run in a terminal, as the reader
+does) and in a text block right behind a Python block. Words must be the same; a number with a point may
+differ by 0.1 and a percentage by 10; behind a percentage a line is free; a line `…` stands for any lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pty
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pboh.linker import STARTER
+
+ROOT = Path(__file__).parents[2]
+SHELL, PYTHON, OUTPUT = ("console", "sh"), "python", "text"
+DATA = ("json", "toml", "nginx", "sql", "math", "html", "turtle", "yaml", OUTPUT)
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n`]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.M | re.S
+)
+COMMENT = re.compile(r"<!--\s*(not run|given|output varies)(?::\s*(.*?))?\s*-->\s*$", re.S)
+NUMBER = re.compile(r"^[-−+]?\d+\.\d+$")
+PERCENTAGE = re.compile(r"^\d+%$")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+RULE = re.compile(r"[─━╴╶]{2,}")
+ADDRESS = re.compile(r"(localhost|127\.0\.0\.1):8080")
+
+
+@dataclass
+class Block:
+    """One fenced block of a page, with what the comments before it say."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    notes: dict[str, str] = field(default_factory=dict)
+    output: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def runs(self) -> bool:
+        return "not run" not in self.notes
+
+    def commands(self) -> list[tuple[str, str]]:
+        """Commands of a shell block, each with the output that is shown behind it."""
+        lines = self.code.splitlines()
+        if not any(line.startswith("$ ") for line in lines):
+            return [(self.code, "")]
+        found: list[tuple[str, str]] = []
+        while lines:
+            line = lines.pop(0)
+            if not line.startswith("$ "):
+                if found:
+                    found[-1] = (found[-1][0], found[-1][1] + line + "\n")
+                continue
+            command = line[2:]
+            while lines and unfinished(command):
+                command += "\n" + lines.pop(0)
+            found.append((command, ""))
+        return found
+
+
+def unfinished(command: str) -> bool:
+    """Whether a shell would ask for another line."""
+    if command.endswith("\\"):
+        return True
+    here = re.search(r"<<'?(\w+)'?", command)
+    if here:
+        return not command.endswith("\n" + here[1])
+    try:
+        shlex.split(command)
+    except ValueError:
+        return True
+    return False
+
+
+def pages() -> list[Path]:
+    """Everything that is written for readers."""
+    return [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The fenced blocks of a page in order."""
+    text, found, end = page.read_text(), [], 0
+    for match in FENCE.finditer(text):
+        indent = match["indent"]
+        code = re.sub(rf"^{indent}", "", match["code"], flags=re.M) if indent else match["code"]
+        between = text[end : match.start()]
+        block = Block(page, text.count("\n", 0, match.start()) + 1, match["language"], code)
+        rest = between.rstrip()
+        while note := COMMENT.search(rest):
+            block.notes[note[1]] = note[2] or ""
+            rest = rest[: note.start()].rstrip()
+        if block.language == OUTPUT and found and found[-1].language == PYTHON and not rest:
+            found[-1].output = code
+        found.append(block)
+        end = match.end()
+    return found
+
+
+def same_output(shown: str, printed: str) -> str | None:
+    """None when what was printed is what is shown; else a sentence about the first difference."""
+    wanted, lines = words_of(shown), words_of(printed)
+    for i, words in enumerate(wanted):
+        if words == ["…"]:
+            if i + 1 == len(wanted):
+                return None
+            while lines and not same_words(wanted[i + 1], lines[0]):
+                lines.pop(0)
+            continue
+        if not lines:
+            return f"the line {' '.join(words)!r} was not printed"
+        line = lines.pop(0)
+        if not same_words(words, line):
+            return f"{' '.join(words)!r} is shown, {' '.join(line)!r} was printed"
+    return f"{' '.join(lines[0])!r} was printed too" if lines else None
+
+
+def words_of(text: str) -> list[list[str]]:
+    """Words of every line that has some: no colours, lines of tables as one word, cut at a percentage."""
+    found = []
+    for line in RULE.sub("─", ESCAPES.sub("", text)).splitlines():
+        words = line.split()
+        at = next((i for i, word in enumerate(words) if PERCENTAGE.match(word)), len(words))
+        if words:
+            found.append(words[: at + 1])
+    return found
+
+
+def same_words(shown: list[str], printed: list[str]) -> bool:
+    return len(shown) == len(printed) and all(map(same_word, shown, printed))
+
+
+def same_word(shown: str, printed: str) -> bool:
+    if PERCENTAGE.match(shown) and PERCENTAGE.match(printed):
+        return abs(int(shown[:-1]) - int(printed[:-1])) <= 10
+    bare_shown, bare_printed = shown.strip("(),;:"), printed.strip("(),;:")
+    if NUMBER.match(bare_shown) and NUMBER.match(bare_printed):
+        numbers = [float(text.replace("−", "-")) for text in (bare_shown, bare_printed)]
+        return abs(numbers[0] - numbers[1]) <= 0.1
+    return shown == printed
+
+
+def free_port(wanted: int = 8080) -> int:
+    """The port the pages name, or another one when somebody has it."""
+    for port in (wanted, 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise AssertionError("no port is free")
+
+
+class Reader:
+    """Somebody who follows a page: one folder, one Python session, at most one server at a time."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], python: str | None = None) -> None:
+        self.folder, self.environment, self.python = folder, dict(environment), python
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.server: subprocess.Popen[bytes] | None = None
+        self.port = 8080
+
+    def follow(self, block: Block) -> None:
+        """Run one block and compare what it prints with what the page shows."""
+        if given := block.notes.get("given"):
+            self._python(given, block) if block.language == PYTHON else self._command(given, block)
+        if block.language == PYTHON:
+            printed = self._python(block.code, block)
+            if block.output is not None:
+                self._compare(block, block.output, printed)
+        for command, shown in block.commands() if block.language in SHELL else ():
+            printed = self._command(command, block, bool(shown.strip()))
+            if shown.strip():
+                self._compare(block, shown, printed)
+
+    def _compare(self, block: Block, shown: str, printed: str) -> None:
+        if "output varies" not in block.notes and (difference := same_output(shown, printed)):
+            pytest.fail(f"{block}: {difference}\n\nprinted in full:\n{printed}")
+
+    def _command(self, command: str, block: Block, terminal: bool = False) -> str:
+        if not re.match(r"pboh serve\b", command.strip()):
+            return self._shell(command, block, terminal)
+        self._serve(command, block)
+        return ""
+
+    def _shell(self, script: str, block: Block, terminal: bool = False) -> str:
+        script = ADDRESS.sub(rf"\1:{self.port}", script)
+        with tempfile.TemporaryFile() as errors, screen() if terminal else file() as (out, read):
+            done = subprocess.Popen(
+                ["bash", "-e", "-o", "pipefail", "-c", script],
+                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
+            )  # fmt: skip
+            code, printed = done.wait(600), read()
+            if code:
+                errors.seek(0)
+                pytest.fail(f"{block}: exit code {code}\n$ {script}\n{printed}\n{errors.read().decode()}")
+        return printed
+
+    def _python(self, code: str, block: Block) -> str:
+        if self.python:  # a fresh interpreter that has only what was installed
+            return self._session(code, block)
+        printed = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+            exec(compile("\n" * block.line + code, str(block.page), "exec"), self.names)
+        return printed.getvalue()
+
+    def _session(self, code: str, block: Block) -> str:
+        """Repeat the session so far and then this block; a mark tells their outputs apart."""
+        mark = "-- here the block begins --"
+        session = self.folder.parent / "session.py"
+        before = session.read_text() if session.exists() else ""
+        session.write_text(f"{before}{code}\n")
+        script = self.folder.parent / "block.py"
+        script.write_text(f"{before}print({mark!r}, flush=True)\n{code}\n")
+        return self._shell(f"{shlex.quote(str(self.python))} {shlex.quote(str(script))}", block).split(mark)[
+            1
+        ]
+
+    def _serve(self, command: str, block: Block) -> None:
+        self.close()
+        self.port = free_port()
+        port = "" if self.port == 8080 else f" --port {self.port}"
+        log = self.folder.parent / "server.log"
+        with log.open("w") as said:
+            self.server = subprocess.Popen(
+                ["bash", "-c", f"exec {command.strip()}{port}"],
+                cwd=self.folder, env=self.environment, start_new_session=True, stdout=said, stderr=said,
+            )  # fmt: skip
+        end = time.monotonic() + 120
+        while True:
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5).close()
+                return
+            if self.server.poll() is not None or time.monotonic() > end:
+                pytest.fail(f"{block}: the server did not start\n{log.read_text()}")
+            time.sleep(0.2)
+
+    def close(self) -> None:
+        """Stop the server, if one runs."""
+        if self.server is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.server.pid, signal.SIGTERM)
+            self.server.wait(60)
+            self.server = None
+
+
+@contextlib.contextmanager
+def file() -> Iterator[tuple[int, Callable[[], str]]]:
+    """Somewhere to print to, and how to read what was printed."""
+    with tempfile.TemporaryFile() as kept:
+        yield kept.fileno(), lambda: (kept.seek(0), kept.read().decode())[1]
+
+
+@contextlib.contextmanager
+def screen() -> Iterator[tuple[int, Callable[[], str]]]:
+    """The same for a program that looks whether somebody is watching."""
+    master, slave = pty.openpty()
+    seen: list[bytes] = []
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):  # that is how a terminal says that nobody holds it any more
+            while part := os.read(master, 65536):
+                seen.append(part)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+
+    def read() -> str:
+        os.close(slave)
+        watcher.join(60)
+        return b"".join(seen).decode()
+
+    try:
+        yield slave, read
+    finally:
+        os.close(master)
+
+
+@contextlib.contextmanager
+def reading(folder: Path, environment: Mapping[str, str], python: str | None = None) -> Iterator[Reader]:
+    """A reader who cleans up."""
+    reader = Reader(folder, environment, python)
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def lacking(block: Block) -> str | None:
+    """What this machine lacks to run a block, if anything."""
+    if block.language in SHELL and "curl " in block.code and shutil.which("curl") is None:
+        return "curl is not installed"
+    starter = re.search(r"pboh\.load\(\)|pboh (link|serve)(?![^\n]*(--model|-m ))", block.code)
+    if starter and not (STARTER / "model.json").is_file():
+        return "this checkout has no starter model"
+    return None

@@ -1,0 +1,156 @@
+"""Every command and every program the documentation shows runs, or the page says why it does not."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import shlex
+
+import pytest
+from doc_blocks import DATA, PYTHON, ROOT, SHELL, Block, blocks_of, lacking, pages, same_output
+
+from pboh.cli import COMMANDS
+
+TUTORIAL = ROOT / "docs" / "tutorial"  # followed in an environment of its own, see test_docs_tutorial
+PAGES = pages()
+BLOCKS = {page: blocks_of(page) for page in PAGES}
+UNFINISHED = {
+    "spacy.md",
+    "own-knowledge-base.md",
+    "annotate.md",
+    "assistants.md",
+    "spark.md",
+}  # being written
+FOLLOWED = [
+    page
+    for page in PAGES
+    if TUTORIAL not in page.parents
+    and page.name not in UNFINISHED
+    and any(block.runs and block.language in (*SHELL, PYTHON) for block in BLOCKS[page])
+]
+OPTIONAL = {"spacy", "pyspark", "mcp"}
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_block_says_what_it_is(page):
+    for block in BLOCKS[page]:
+        assert block.language in (*SHELL, PYTHON, *DATA), f"{block} is of the kind {block.language!r}"
+        if not block.runs:
+            assert len(block.notes["not run"]) > 5, f"{block} does not say why it is not run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", FOLLOWED, ids=name)
+def test_page_can_be_followed(page, reader):
+    for block in BLOCKS[page]:
+        if not block.runs or block.language not in (*SHELL, PYTHON):
+            continue
+        if reason := lacking(block):
+            pytest.skip(f"{block}: {reason}")
+        try:
+            reader.follow(block)
+        except ModuleNotFoundError as missing:
+            if missing.name not in OPTIONAL:
+                raise
+            pytest.skip(f"{block} needs the package {missing.name}")
+
+
+def command_lines():
+    """Every `pboh …` of every shell block, whether it is run or not."""
+    for page in PAGES:
+        for block in BLOCKS[page]:
+            for script, _ in block.commands() if block.language in SHELL else ():
+                for line in script.replace("\\\n", " ").splitlines():
+                    for part in re.split(r"\||&&|;", line):
+                        words = shlex.split(part, comments=True) if quoted_well(part) else part.split()
+                        words = [word for word in words if "=" not in word or word.startswith("-")]
+                        if words[:1] == ["pboh"]:
+                            yield block, words
+
+
+def quoted_well(text):
+    try:
+        shlex.split(text, comments=True)
+    except ValueError:
+        return False
+    return True
+
+
+def test_commands_shown_exist_with_their_options(commands):
+    seen = 0
+    for block, words in command_lines():
+        if words[1] in ("--help", "-h", "--version"):
+            continue
+        assert words[1] in COMMANDS, f"{block} shows pboh {words[1]}"
+        flags = {flag for p in commands[words[1]].params for flag in [*p.opts, *p.secondary_opts]}
+        for word in words[2:]:
+            if re.match(r"--?[a-z]", word):
+                assert word.split("=")[0] in flags | {"--help", "-h"}, f"{block} shows pboh {words[1]} {word}"
+        seen += 1
+    assert seen > 30
+
+
+def test_programs_that_are_not_run_are_programs():
+    for page in PAGES:
+        for block in BLOCKS[page]:
+            if block.language != PYTHON or block.runs:
+                continue
+            for node in ast.walk(ast.parse(block.code, str(block))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pboh"):
+                    module = importlib.import_module(node.module)
+                    for imported in node.names:
+                        assert hasattr(module, imported.name), f"{block} imports {imported.name}"
+
+
+def test_make_targets_shown_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        for block in BLOCKS[page]:
+            if block.language in SHELL:
+                for target in re.findall(r"^(?:\$ )?make ([a-z]+)", block.code, re.MULTILINE):
+                    assert target in targets, f"{block} shows make {target}"
+
+
+# -- the reader itself: a test that passes whatever a page says would be worth nothing ------------------
+
+
+def block(code, language="console", **notes):
+    return Block(ROOT / "README.md", 1, language, code, notes)
+
+
+def test_commands_and_outputs_are_told_apart():
+    code = "$ echo 'a\nb' \\\n  c\na\nb c\n$ cat <<'EOF'\nx\nEOF\nx\n"
+    assert block(code).commands() == [("echo 'a\nb' \\\n  c", "a\nb c\n"), ("cat <<'EOF'\nx\nEOF", "x\n")]
+    assert block("echo a\necho b\n", "sh").commands() == [("echo a\necho b\n", "")]
+
+
+def test_a_wrong_output_is_noticed(reader):
+    reader.follow(block("$ echo 0.95 Paris\n0.91  Paris\n"))
+    with pytest.raises(pytest.fail.Exception, match="is shown"):
+        reader.follow(block("$ echo 0.95 Paris\n0.91  London\n"))
+    with pytest.raises(pytest.fail.Exception, match="exit code 3"):
+        reader.follow(block("exit 3\n", "sh"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a 0.5 b", "a  0.58\tb", True),
+        ("a 0.5 b", "a 0.7 b", False),
+        ("3 mentions", "4 mentions", False),
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…\nd", "a\nb\nc", False),
+        ("a\n…", "a\nb", True),
+        ("a", "a\nb", False),
+        ("a\nb", "a", False),
+        ("─── ──\nGeorgia  82%  or 4%", "\x1b[1m ─────── ── \x1b[0m\nGeorgia 77%", True),
+        ("Georgia 82%", "Georgia 62%", False),
+    ],
+)
+def test_outputs_are_compared(shown, printed, same):
+    assert (same_output(shown, printed) is None) == same

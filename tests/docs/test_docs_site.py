@@ -1,0 +1,98 @@
+"""The site builds without a warning, shows every public name, and loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+import pboh
+
+ROOT = Path(__file__).parents[2]
+mkdocs = pytest.importorskip("mkdocs.config", reason="the extra docs is not installed")
+
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False,
+        env=dict(os.environ) | {"NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_menu():
+    config = mkdocs.load_config(str(ROOT / "mkdocs.yml"))
+
+    def paths(item):
+        if isinstance(item, str):
+            return [item]
+        return [path for part in (item.values() if isinstance(item, dict) else item) for path in paths(part)]
+
+    listed, docs = set(paths(config["nav"])), ROOT / "docs"
+    written = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    written |= {path.relative_to(docs).with_suffix(".md").as_posix() for path in docs.rglob("*.ipynb")}
+    assert written - listed == set()
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    loads = r"""<(?:script|img|iframe|source|link)\b[^>]*?(?:src|href)=["']?(https?:|//)"""
+    for page in site.rglob("*.html"):
+        found = re.findall(loads, re.sub(r'<link rel="canonical"[^>]*>', "", page.read_text()))
+        assert not found, page.name
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"(?:@import|url\()\s*['\"]?https?:", sheet.read_text()), sheet.name
+
+
+def test_equations_are_drawn_without_scripts(site):
+    pytest.importorskip("latex2mathml", reason="latex2mathml is not installed")
+    page = (site / "explanation" / "model.html").read_text()
+    assert page.count("<math") >= 6
+    assert "\\frac" not in page
+    assert "```math" not in page
+
+
+def test_every_public_name_and_method_is_on_the_page(site):
+    page = (site / "reference" / "api.html").read_text()
+    for name in pboh.__all__:
+        if name == "__version__":
+            continue
+        thing = getattr(pboh, name)
+        assert f'id="pboh.{name}"' in page, name
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            method = inspect.isfunction(value) or isinstance(value, property | cached_property | classmethod)
+            if method and not member.startswith("_"):
+                assert f'id="pboh.{name}.{member}"' in page, f"{name}.{member}"
+
+
+def test_notebooks_become_pages():
+    hooks = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK], cwd=ROOT / "docs", capture_output=True, text=True, check=False
+    )
+    assert (
+        hooks.stdout == "# Title\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\n<div><b>x</b></div>\n"
+    ), hooks.stderr
+
+
+NOTEBOOK = """
+import site_hooks
+print(site_hooks.notebook_page({"cells": [
+    {"cell_type": "markdown", "source": ["# Title"]},
+    {"cell_type": "code", "source": ["print(1)"], "outputs": [
+        {"output_type": "stream", "text": ["1\\n"]},
+        {"output_type": "display_data", "data": {"text/html": ["<b>x</b>"], "text/plain": ["x"]}},
+    ]},
+]}), end="")
+"""
