@@ -23,7 +23,7 @@ from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
 from pboh.model.hashing import look_up
 from pboh.model.names import Layer, fold
-from pboh.model.overlay import find_titles
+from pboh.model.overlay import clean_title, find_titles
 from pboh.model.store import MANIFEST, Model, open_model
 from pboh.parallel import ordered_map
 from pboh.warmup import say_if_compiling
@@ -143,7 +143,7 @@ class Linker:
         A title that is none may differ from one by case, accents or punctuation, as most redirects of a
         full Wikipedia do; of several the most linked one is meant.
         """
-        model, title = self.model, " ".join(title.replace("_", " ").split())
+        model, title = self.model, clean_title(title)
         exactly = int(find_titles(model, [title])[0])
         if exactly >= 0:
             return self._entity(exactly)
@@ -162,11 +162,17 @@ class Linker:
 
         Titles the model does not know are left out; they are the set's ``unknown``.
         """
+        asked = list(entities)
+        titles = ["" if isinstance(given, Entity) else clean_title(given) for given in asked]
         known, unknown = [], []
-        for given in entities:
-            entity = given if isinstance(given, Entity) else self.entity(given)
-            known += [entity.index] if entity else []
-            unknown += [] if entity else [str(given)]
+        for given, at in zip(asked, find_titles(self.model, titles).tolist(), strict=True):
+            entity = given if isinstance(given, Entity) else None
+            if at < 0 and entity is None:
+                entity = self.entity(str(given))  # it may be written in another way
+            if at < 0 and entity is None:
+                unknown.append(str(given))
+            else:
+                known.append(entity.index if entity else at)
         return EntitySet(known, unknown)
 
     def _set(self, entities: EntitySet | Iterable[str | Entity] | None) -> EntitySet | None:

@@ -80,7 +80,12 @@ def link(
 def _meant(linker: Linker, text: str, only: EntitySet, spots: Spots) -> Array:
     """Which names can mean an entity of a set: the others must not stand in their way."""
     surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
-    return linker.with_settings(coreference=0.0)._candidates.find(surfaces, only)[2] > 0
+    unique, find = list(dict.fromkeys(surfaces)), linker.with_settings(coreference=0.0)._candidates.find
+    meant: dict[str, bool] = {}
+    for k in range(0, len(unique), MENTIONS_AT_A_TIME):
+        part = unique[k : k + MENTIONS_AT_A_TIME]
+        meant |= zip(part, (find(part, only)[2] > 0).tolist(), strict=True)
+    return np.asarray([meant[surface] for surface in surfaces], bool)
 
 
 def _say_again(mentions: Sequence[Mention]) -> None:

@@ -23,7 +23,7 @@ from pboh.model.hashing import (
 from pboh.model.links import UNKNOWN, encode
 from pboh.model.matching import beginnings, make_filter
 from pboh.model.names import fold, squeeze, strip_title
-from pboh.model.overlay import find_titles
+from pboh.model.overlay import clean_title, find_titles
 from pboh.model.store import Model
 from pboh.text import words
 
@@ -116,11 +116,6 @@ def _checked(entry: EntityLine) -> EntityLine:
     if isinstance(entry.id, str) and not entry.id.strip():
         raise InputError("the id is empty")
     return entry
-
-
-def clean_title(title: str) -> str:
-    """A title as it is compared: white space collapsed, underscores read as spaces."""
-    return " ".join(title.replace("_", " ").split())
 
 
 # -- laying out -------------------------------------------------------------------------------------

@@ -119,6 +119,11 @@ class Overlay:
         return counts
 
 
+def clean_title(title: str) -> str:
+    """A title as it is compared: white space collapsed, underscores read as spaces."""
+    return " ".join(title.replace("_", " ").split())
+
+
 def find_titles(model: Model, titles: list[str], exact: bool = False) -> Array:
     """Number of the entity of every title or redirect, −1 for none; ``exact`` leaves redirects out.
 
@@ -129,10 +134,12 @@ def find_titles(model: Model, titles: list[str], exact: bool = False) -> Array:
         for overlay in reversed(model.overlays):
             out = np.where(out < 0, overlay.find(tries), out)
         at = look_up(model["title_hash"], model["title_buckets"], tries)
-        for i in np.flatnonzero((out < 0) & (at >= 0)).tolist():
-            entity = int(model["title_entity"][at[i]])
-            if not exact or model.title(entity) == tries[i]:
-                out[i] = entity
+        hits = np.flatnonzero((out < 0) & (at >= 0))
+        found = model["title_entity"][at[hits]].astype(np.int64)
+        if exact:
+            same = [model.title(e) == tries[i] for i, e in zip(hits.tolist(), found.tolist(), strict=True)]
+            hits, found = hits[same], found[same]
+        out[hits] = found
     return out
 
 
