@@ -24,19 +24,26 @@ def simple_counts(tokens: list[int], stretches: list[tuple[int, int, int]]) -> l
 STRETCH = st.tuples(st.integers(0, 5), st.integers(0, 60), st.integers(0, 12))
 
 
-@given(st.lists(st.integers(0, 19), max_size=60), st.lists(STRETCH, max_size=30), st.integers(20, 70))
+WORDS = 9000
+WORD = st.one_of(
+    st.integers(0, 19), st.sampled_from([63, 64, 4095, 4096, 8191, 8192]), st.integers(0, WORDS - 1)
+)
+
+
+@given(st.lists(WORD, max_size=60), st.lists(STRETCH, max_size=30), st.integers(20, 70))
 def test_counts(tokens: list[int], drawn: list[tuple[int, int, int]], room: int) -> None:
     stretches = [(entity, min(a, len(tokens)), min(a + n, len(tokens))) for entity, a, n in drawn]
     columns = np.array(stretches, dtype=np.int64).reshape(-1, 3).T
+    names = 3 * np.arange(WORDS, dtype=np.int32)
     before, module._ROWS_AT_ONCE = module._ROWS_AT_ONCE, room  # small, so that rows come in several parts
     try:
         parts = count_words(
-            np.array(tokens, np.int32), columns[0].astype(np.int32), columns[1], columns[2], 20
+            np.array(tokens, np.int32), columns[0].astype(np.int32), columns[1], columns[2], names
         )
         got = [row for part in parts for row in zip(*(column.tolist() for column in part), strict=True)]
     finally:
         module._ROWS_AT_ONCE = before
-    assert got == simple_counts(tokens, stretches)
+    assert got == [(entity, 3 * word, count) for entity, word, count in simple_counts(tokens, stretches)]
 
 
 def test_windows_stay_in_their_page() -> None:

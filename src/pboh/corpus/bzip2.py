@@ -9,7 +9,6 @@ compressors alike.
 from __future__ import annotations
 
 import bz2
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,9 +17,9 @@ from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-import rapidgzip
 from numba import njit
 
+from pboh.corpus import unbzip2
 from pboh.errors import CorpusError
 
 BLOCK = 0x314159265359  # the first digits of pi announce a block
@@ -140,12 +139,10 @@ def decode(path: Path, start: int, end: int) -> tuple[bytes, Iterator[bytes]]:
 def _decode(path: Path, own: list[Block], following: Iterator[Block]) -> bytes:
     if not own:
         return b""
-    streams = io.BytesIO(b"".join(block.stream() for block in own))
-    try:
-        with rapidgzip.IndexedBzip2File(streams, parallelization=1) as decoder:
-            return bytes(decoder.read())
-    except Exception:  # whatever the decoder raises, the slow way below says which block it was
-        return b"".join(_decode_carefully(path, own + list(following)[:1], len(own)))
+    if (decoded := unbzip2.decode([block.bits for block in own])) is not None:
+        return b"".join(part.data for part in decoded)
+    # the slow way says which block it was, and copes with data that looks like a mark
+    return b"".join(_decode_carefully(path, own + list(following)[:1], len(own)))
 
 
 def _decode_carefully(path: Path, found: list[Block], count: int) -> Iterator[bytes]:

@@ -231,7 +231,7 @@ def _strings(lengths: npt.NDArray[np.int64], data: bytes | npt.NDArray[np.uint8]
 
 
 def _feather(path: Path, columns: dict[str, pa.Array]) -> None:
-    feather.write_feather(pa.table(columns), str(path), compression="zstd", compression_level=1)
+    feather.write_feather(pa.table(columns), str(path), compression="lz4")
 
 
 def _pages(chunk: Chunk, own: bytes, following: Iterator[bytes], site: Site) -> Iterator[tuple[Page, str]]:

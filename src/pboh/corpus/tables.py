@@ -64,14 +64,14 @@ def write_chunk(
     before = links.column("before").to_numpy().astype(np.int64)
     after = links.column("after").to_numpy().astype(np.int64)
     firsts, lasts = windows(before, after, token_starts[page], token_ends[page], window)
-    rows = count_words(tokens, np.repeat(entities, 2), firsts, lasts, place.word_count)
-    contexts = _write_counts(out / "context_words" / name, rows, word_of)
+    rows = count_words(tokens, np.repeat(entities, 2), firsts, lasts, word_of)
+    contexts = _write_counts(out / "context_words" / name, rows)
 
     own_entity = _slice(index / "pages.i32", place.pages, place.page_count)
     articles = np.flatnonzero(own_entity >= 0)
     lasts = np.minimum(token_ends[articles], token_starts[articles] + OWN_WORDS)
-    rows = count_words(tokens, own_entity[articles], token_starts[articles], lasts, place.word_count)
-    _write_counts(out / "own_words" / name, rows, word_of)
+    rows = count_words(tokens, own_entity[articles], token_starts[articles], lasts, word_of)
+    _write_counts(out / "own_words" / name, rows)
     if texts:
         _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
     figures = {"links": links.num_rows, "context_words": contexts}
@@ -94,7 +94,7 @@ def _write_links(path: Path, place: Place, links: pa.Table, entities: npt.NDArra
         )
 
 
-def _write_counts(path: Path, parts: Iterable[Rows], word_of: npt.NDArray[np.int32]) -> int:
+def _write_counts(path: Path, parts: Iterable[Rows]) -> int:
     """Rows in order of entity and word: the order of words is the same in the chunk and in the corpus."""
     written = 0
     with (
@@ -102,15 +102,15 @@ def _write_counts(path: Path, parts: Iterable[Rows], word_of: npt.NDArray[np.int
         pq.ParquetWriter(
             aside,
             COUNTS,
-            compression="zstd",
-            use_dictionary=["entity", "count"],
-            column_encoding={"word": "DELTA_BINARY_PACKED"},
+            # differences of sorted words are as small as zstd could make them
+            compression={"entity": "zstd", "word": "none", "count": "zstd"},
+            use_dictionary=False,
+            column_encoding={"word": "DELTA_BINARY_PACKED", "count": "DELTA_BINARY_PACKED"},
+            write_statistics=["entity"],
         ) as writer,
     ):
         for entity, word, count in parts:
-            writer.write_table(
-                pa.table({"entity": entity, "word": word_of[word], "count": count}, schema=COUNTS)
-            )
+            writer.write_table(pa.table({"entity": entity, "word": word, "count": count}, schema=COUNTS))
             written += entity.size
     return written
 
