@@ -17,6 +17,7 @@ from pboh.counts.count import count
 from pboh.errors import InputError, ModelError
 from pboh.linker import load
 from pboh.model import ids
+from pboh.model.add import add_entities
 from pboh.model.ids import add_ids, read_items, read_pages, remove_ids
 from pboh.model.prune import prune_to
 from pboh.model.store import open_model, verify
@@ -77,10 +78,7 @@ def test_answers_carry_ids(model, tmp_path):
     figures = add_ids(model, table)
     assert figures["entities_with_an_id"] == 40 and figures["pages_with_an_item"] == 40
     verify(model)
-    from pboh.linker import Linker, stored_settings
-
-    opened = open_model(model)
-    linker = Linker(opened, stored_settings(opened))
+    linker = load(model)
     for k, title in enumerate(titles):
         assert linker.entity(title).id == f"Q{100 + k}"
     after = linker.link("Müller scored for Bayern in Paris.")
@@ -117,6 +115,21 @@ def test_small_models_keep_numbers_and_ids(model, tmp_path, monkeypatch):
     verify(tmp_path / "small")
     entity = load(tmp_path / "small").entity(next(iter(known)))
     assert entity.id == f"Q{2 * known[entity.title]}"
+
+
+def test_ids_go_into_a_folder_that_borrows(model, tmp_path):
+    known, before = numbers(model), (model / "model.json").read_bytes()
+    table = properties(tmp_path / "p.sql", {n: f"Q{n}" for n in known.values()})
+    add_ids(model, table, out=tmp_path / "mine")
+    (tmp_path / "kb.jsonl").write_text('{"title": "Zorblax", "id": "Z1"}')
+    add_entities(model, tmp_path / "kb.jsonl", out=tmp_path / "mine")
+    verify(tmp_path / "mine")
+    linker = load(tmp_path / "mine")
+    assert (linker.entity("Zorblax").id, linker.entity("Paris").id) == ("Z1", f"Q{known['Paris']}")
+    assert (model / "model.json").read_bytes() == before
+    remove_ids(tmp_path / "mine")
+    linker = load(tmp_path / "mine")
+    assert (linker.entity("Zorblax").id, linker.entity("Paris").id) == ("Z1", None)
 
 
 def test_titles_stand_in_for_numbers(model, tmp_path):

@@ -153,7 +153,7 @@ def test_explanations_sum_to_the_score(model, tmp_path):
     ]
     add_entities(model, write(tmp_path / "kb.jsonl", entries))
     text = "Müller built robots and widgets in the factory of Zorblax, then left Zorblax Works for Paris."
-    spans = [(0, 6), (50, 57), (69, 82), (87, 92)]
+    spans = [(0, 6), (50, 57), (69, 82), (87, 92, "Paris")]
     for linker in (
         load(model),
         load(model, own_words=0.5),

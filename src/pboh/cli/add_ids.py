@@ -13,7 +13,7 @@ from pboh.cli import app
 
 @app.command("add-ids")
 def add_ids_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or starter.")],
     properties: Annotated[
         Path | None,
         typer.Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of the properties of pages."),
@@ -23,6 +23,10 @@ def add_ids_command(
         typer.Option(
             metavar="PAGE.sql.gz", help="Wikimedia's table of pages, if the model lacks their numbers."
         ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Leave MODEL alone: write a model beside it."),
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the ids away again.")] = False,
     json: Annotated[
@@ -38,21 +42,25 @@ def add_ids_command(
 
       pboh add-ids model enwiki-latest-page_props.sql.gz
 
+      pboh add-ids starter enwiki-latest-page_props.sql.gz --out my-model
+
       pboh add-ids model enwiki-latest-page_props.sql.gz --pages enwiki-latest-page.sql.gz
 
       pboh add-ids model --remove
     """
     from pboh.errors import InputError
+    from pboh.linker import model_folder
     from pboh.model.ids import add_ids, remove_ids
     from pboh.progress import progress, summarise
 
     if remove:
-        remove_ids(model)
+        remove_ids(model_folder(model))
         summarise(f"model {model}", {"ids": "removed"}, json)
         return
     if properties is None:
         raise InputError("the table of page properties is missing", todo="Name …-page_props.sql.gz")
     began = perf_counter()
     with progress("reading ids") as report:
-        figures: dict[str, Any] = dict(add_ids(model, properties, pages, report))
-    summarise(f"model {model}", figures | {"seconds": perf_counter() - began}, json)
+        found = add_ids(model_folder(model), properties, pages, out=out, report=report)
+    figures: dict[str, Any] = dict(found)
+    summarise(f"model {out or model}", figures | {"seconds": perf_counter() - began}, json)

@@ -1,28 +1,21 @@
-"""``pboh add-entities``: overlays made, listed and removed, in a model's folder or in a folder beside it.
-
-A folder beside a model borrows its arrays: ``model.json`` names the model and says by a checksum which one it
-was. That is how entities are added to a model that cannot be written to, or must stay as it is for others.
-"""
+"""Overlays made, listed and removed, in a model's own folder or in one that borrows from it."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pboh.errors import InputError, ModelError, OutputError
+from pboh.errors import InputError
 from pboh.files import disk_errors, write_json, written_aside
+from pboh.model.borrow import base_folder, to_change
 from pboh.model.entries import Compiled, compile_entries, read_entries
 from pboh.model.overlay import FOLDER, open_overlays
-from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, open_model, read_manifest, write_array
+from pboh.model.store import MANIFEST, Model, read_manifest, write_array
 
-STARTER = "starter"  # the name of the model that comes with the package, wherever that lies
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# how entities are numbered, in a model's own arrays or in its parcel
-_NUMBERING = ("title_blob", "title_offsets", "titles")
 
 
 def add_entities(
@@ -42,8 +35,7 @@ def add_entities(
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name for an overlay", todo="Use letters, digits, -, _ and .")
     entries, notes = read_entries(source, skip_bad)
-    base, info = _opened(model, out)
-    folder = out or model
+    base, folder, info = to_change(model, out)
     own = [overlay["name"] for overlay in info.get("overlays", [])]
     if replace and name in own:
         info["overlays"] = [overlay for overlay in info["overlays"] if overlay["name"] != name]
@@ -55,27 +47,6 @@ def add_entities(
     compiled = compile_entries(base, entries)
     notes += [f"the model knows no {title!r}, which is linked" for title in compiled.unknown]
     return _written(folder, info, name, compiled), notes
-
-
-def _opened(model: Path, out: Path | None) -> tuple[Model, dict[str, Any]]:
-    """The model to add to, and the description that will name the overlay."""
-    base = open_model(model)
-    if not base.entities:
-        raise ModelError("the model is empty", where=model)
-    if out is None:
-        if _is_starter(model):
-            what = "the starter model belongs to the installation"
-            raise OutputError(what, where=model, todo="Write a model beside it: --out FOLDER")
-        return base, read_manifest(model)
-    if not (out / MANIFEST).exists():
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            what, todo = "the folder is not empty and holds no model", "Choose another --out"
-            raise OutputError(what, where=out, todo=todo)
-        return base, _borrowed(base)
-    info = read_manifest(out)
-    if "base" not in info or info["base"]["fingerprint"] != fingerprint(base.info):
-        raise OutputError("the folder holds another model", where=out, todo="Choose another --out")
-    return open_model(out), info
 
 
 def _written(folder: Path, info: dict[str, Any], name: str, compiled: Compiled) -> dict[str, Any]:
@@ -121,51 +92,3 @@ def remove_entities(model: Path, name: str) -> dict[str, Any]:
         if not kept:
             shutil.rmtree(model / FOLDER, ignore_errors=True)
     return dict(gone[0])
-
-
-# -- folders that borrow ----------------------------------------------------------------------------
-
-
-def fingerprint(info: dict[str, Any]) -> str:
-    """What tells a model's numbering of entities from another's; overlays do not change it."""
-    if "base" in info:
-        return str(info["base"]["fingerprint"])
-    entries = {**info.get("parcel", {}), **info["arrays"]}
-    sums = [entries[name]["sha256"] for name in _NUMBERING if name in entries]
-    return hashlib.sha256(repr(sums).encode()).hexdigest()
-
-
-def base_folder(info: dict[str, Any]) -> Path:
-    """Folder of the model another one borrows from."""
-    named = info["base"]["model"]
-    if named != STARTER:
-        return Path(named)
-    from pboh.linker import starter_folder  # noqa: PLC0415  (it opens models)
-
-    return starter_folder()
-
-
-def open_base(folder: Path, info: dict[str, Any]) -> Model:
-    """The model that ``folder`` borrows from, if it is still the same."""
-    base = open_model(base_folder(info))
-    if fingerprint(base.info) != info["base"]["fingerprint"]:
-        raise ModelError(
-            f"{base.folder}, from which this model borrows, is another model now", where=folder,
-            todo="Add the entities again: pboh add-entities MODEL FILE --out FOLDER",
-        )  # fmt: skip
-    return base
-
-
-def _borrowed(base: Model) -> dict[str, Any]:
-    """The description of a new folder that borrows from a model."""
-    named = STARTER if _is_starter(base.folder) else str(base.folder.resolve())
-    own = ("arrays", "parcel", "overlays", "base")
-    info = {key: value for key, value in base.info.items() if key not in own}
-    head = {"format": FORMAT, "version": VERSION}
-    return {**head, **info, "base": {"model": named, "fingerprint": fingerprint(base.info)}, "arrays": {}}
-
-
-def _is_starter(folder: Path) -> bool:
-    from pboh.linker import STARTER as PACKAGED  # noqa: PLC0415  (it opens models)
-
-    return folder.resolve() == PACKAGED.resolve()

@@ -19,8 +19,9 @@ import numpy as np
 
 from pboh.errors import InputError, ModelError
 from pboh.files import disk_errors, write_json
+from pboh.model.borrow import to_change
 from pboh.model.hashing import Array, look_up
-from pboh.model.store import MANIFEST, Model, open_model, read_manifest, write_array
+from pboh.model.store import MANIFEST, Model, read_manifest, write_array
 from pboh.progress import Report, silent
 
 CHUNK = 1 << 22
@@ -35,10 +36,18 @@ _ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)
 
 
 def add_ids(
-    folder: Path, properties: Path, pages: Path | None = None, report: Report = silent
+    folder: Path,
+    properties: Path,
+    pages: Path | None = None,
+    *,
+    out: Path | None = None,
+    report: Report = silent,
 ) -> dict[str, int]:
-    """Store the Wikidata id of every entity that has one; returns how many were found."""
-    model = open_model(folder)
+    """Store the Wikidata id of every entity that has one; returns how many were found.
+
+    With ``out`` the model stays as it is and ``out`` becomes a model that borrows from it.
+    """
+    model, target, info = to_change(folder, out)
     if pages is None and "entity_page" not in model:
         raise ModelError(
             "the model does not know the numbers of its pages", where=folder,
@@ -56,7 +65,7 @@ def add_ids(
             f"none of its {number.size:,} pages is an entity of this model", where=properties,
             todo="Take the tables of the wiki the model was trained on",
         )  # fmt: skip
-    _store(folder, ids)
+    _store(target, info, ids)
     return {
         "entities": model.entities,
         "pages_with_an_item": int(number.size),
@@ -74,10 +83,11 @@ def remove_ids(folder: Path) -> None:
         (folder / f"{ARRAY}.npy").unlink(missing_ok=True)
 
 
-def _store(folder: Path, ids: Array) -> None:
+def _store(folder: Path, info: dict[str, Any], ids: Array) -> None:
     """Put the array beside the others; killed at any moment, the model still opens."""
-    info, aside = read_manifest(folder), folder / f".{ARRAY}.npy.{os.getpid()}.tmp"
+    aside = folder / f".{ARRAY}.npy.{os.getpid()}.tmp"
     with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
         try:
             entry = write_array(aside, ids)
             if ARRAY in info["arrays"]:

@@ -196,7 +196,7 @@ def open_model(folder: str | Path) -> Model:
 
         arrays = open_parcel(folder, info).arrays | arrays
     elif "base" in info:
-        from pboh.model.add import open_base  # noqa: PLC0415
+        from pboh.model.borrow import open_base  # noqa: PLC0415
 
         base = open_base(folder, info)
         arrays, below = base.arrays | arrays, base.overlays
@@ -259,7 +259,7 @@ def verify(folder: str | Path) -> None:
             what = "a file of the model was altered (its checksum differs)"
             raise ModelError(what, where=folder / file, todo=_REBUILD)
     if "base" in info:
-        from pboh.model.add import base_folder  # noqa: PLC0415
+        from pboh.model.borrow import base_folder  # noqa: PLC0415
 
         verify(base_folder(info))
 

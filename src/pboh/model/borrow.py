@@ -1,0 +1,87 @@
+"""Folders that borrow: a model with something added, whose arrays lie in the folder of another model.
+
+``model.json`` names the other model and says by a checksum which one it was. That is how entities or ids are
+added to a model that cannot be written to, that others use, or that comes with the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from pboh.errors import ModelError, OutputError
+from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, open_model, read_manifest
+
+STARTER = "starter"  # the name of the model that comes with the package, wherever that lies
+# how entities are numbered, in a model's own arrays or in its parcel
+_NUMBERING = ("title_blob", "title_offsets", "titles")
+
+
+def to_change(model: Path, out: Path | None) -> tuple[Model, Path, dict[str, Any]]:
+    """The model to add something to, the folder that it goes into, and the description there.
+
+    Without ``out`` that is the model's own folder; ``out`` may be new, or borrow from the model already.
+    """
+    base = open_model(model)
+    if not base.entities:
+        raise ModelError("the model is empty", where=model)
+    if out is None:
+        if _is_starter(model):
+            what = "the starter model belongs to the installation"
+            raise OutputError(what, where=model, todo="Write a model beside it: --out FOLDER")
+        return base, model, read_manifest(model)
+    if not (out / MANIFEST).exists():
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            what, todo = "the folder is not empty and holds no model", "Choose another --out"
+            raise OutputError(what, where=out, todo=todo)
+        return base, out, _borrowed(base)
+    info = read_manifest(out)
+    if "base" not in info or info["base"]["fingerprint"] != fingerprint(base.info):
+        raise OutputError("the folder holds another model", where=out, todo="Choose another --out")
+    return open_model(out), out, info
+
+
+def fingerprint(info: dict[str, Any]) -> str:
+    """What tells a model's numbering of entities from another's; overlays do not change it."""
+    if "base" in info:
+        return str(info["base"]["fingerprint"])
+    entries = {**info.get("parcel", {}), **info["arrays"]}
+    sums = [entries[name]["sha256"] for name in _NUMBERING if name in entries]
+    return hashlib.sha256(repr(sums).encode()).hexdigest()
+
+
+def base_folder(info: dict[str, Any]) -> Path:
+    """Folder of the model another one borrows from."""
+    named = info["base"]["model"]
+    if named != STARTER:
+        return Path(named)
+    from pboh.linker import starter_folder  # noqa: PLC0415  (it opens models)
+
+    return starter_folder()
+
+
+def open_base(folder: Path, info: dict[str, Any]) -> Model:
+    """The model that ``folder`` borrows from, if it is still the same."""
+    base = open_model(base_folder(info))
+    if fingerprint(base.info) != info["base"]["fingerprint"]:
+        raise ModelError(
+            f"{base.folder}, from which this model borrows, is another model now", where=folder,
+            todo="Make it again with: pboh add-entities MODEL FILE --out FOLDER",
+        )  # fmt: skip
+    return base
+
+
+def _borrowed(base: Model) -> dict[str, Any]:
+    """The description of a new folder that borrows from a model."""
+    named = STARTER if _is_starter(base.folder) else str(base.folder.resolve())
+    own = ("arrays", "parcel", "overlays", "base")
+    info = {key: value for key, value in base.info.items() if key not in own}
+    head = {"format": FORMAT, "version": VERSION}
+    return {**head, **info, "base": {"model": named, "fingerprint": fingerprint(base.info)}, "arrays": {}}
+
+
+def _is_starter(folder: Path) -> bool:
+    from pboh.linker import STARTER as PACKAGED  # noqa: PLC0415  (it opens models)
+
+    return folder.resolve() == PACKAGED.resolve()
