@@ -175,6 +175,29 @@ def test_explanations_sum_to_the_score(model, tmp_path):
     assert {n.label for n in why.neighbours if n.value > 0} >= {"Zorblax Works", "Paris"}
 
 
+@pytest.mark.parametrize("system", ["learned", "learnedcontext"])
+def test_learned_parameters_know_nothing_of_overlays(model, tmp_path, system):
+    from pboh.learning.learned import attach
+
+    opened = open_model(model)
+    paris, bayern = (load(model).entity(title).index for title in ("Paris", "FC Bayern Munich"))
+    rows = sorted([(paris, bayern), (bayern, paris)])
+    arrays = {
+        "learned_count": opened["name_count"],
+        "learned_pair_offsets": np.searchsorted([a for a, _ in rows], np.arange(opened.entities + 1)),
+        "learned_pair_other": np.asarray([b for _, b in rows], np.uint32),
+        "learned_pair_value": np.full(2, 2.0, np.float32),
+    }
+    attach(model, arrays, {"parameters": {"rescaled": False}})
+    add_entities(model, write(tmp_path / "kb.jsonl", [{"title": "Zorblax", "links": ["Paris"]}]))
+    document = load(model, system=system).disambiguate(
+        "Zorblax met Bayern in Paris.", [(0, 7), (12, 18, "FC Bayern Munich"), (22, 27, "Paris")]
+    )
+    assert document.mentions[0].entity.title == "Zorblax"
+    values = {n.label: n.value for n in document.mentions[1].explain().neighbours}
+    assert values == pytest.approx({"Paris": 2.0, "Zorblax": 0.0})
+
+
 def test_what_is_known_already_gets_the_names(model, tmp_path):
     entries = [{"title": "Paris", "names": ["Lutetia Parisiorum"], "description": "left aside"}]
     overlay, _ = add_entities(model, write(tmp_path / "kb.jsonl", entries))
