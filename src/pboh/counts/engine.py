@@ -101,6 +101,7 @@ class DuckDB:
                 "autoinstall_known_extensions": False,
             }
         )
+        self._database.execute("SET enable_progress_bar = false")  # the caller reports
 
     def read_text(self, path: str) -> str | None:
         """Content of a small file, None when there is none."""

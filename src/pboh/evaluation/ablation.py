@@ -78,13 +78,15 @@ EXTENSIONS = (
     Extension("unmatched words count less", {"unmatched": 0.5}),
     Extension("clipped words", {"clip": 4.0}),
     Extension("floor of matches", {"floor": 3.0}),
+    Extension("few words weigh more", {"few_words": 2.0}),
+    Extension("few mentions weigh less", {"few_mentions": 1.0}),
     Extension("words of the own page", {"own_words": 0.2}),
     Extension("pair weight τ", {"tau": 0.85}),
     Extension("discount of pairs δ", {"delta": 0.9}),
     Extension("authors' back-off", {"backoff": "authors"}),
     Extension("same entity twice", {"self_pair": 0.1}),
     Extension("damping", {"damping": 0.5}),
-    Extension("threshold", {"threshold": 0.2}),
+    Extension("threshold", {"threshold": 0.3}),
 )
 
 

@@ -60,9 +60,9 @@ def _words(
     linker: Linker, potentials: Potentials, text: str, windows: Windows, i: int, entity: int
 ) -> tuple[Contribution, ...]:
     """What every word of the context contributes beyond an unmatched one, largest first."""
-    zeta = linker.settings.context_weight
-    if zeta == 0.0:
+    if linker.settings.context_weight == 0.0:
         return ()
+    zeta = linker.settings.context_weight * float(potentials.emphasis(windows)[i])
     places = [*range(windows.first[i], windows.left[i]), *range(windows.right[i], windows.last[i])]
     single = np.asarray([[entity]], np.int32)
     one = np.ones(1, np.int32)

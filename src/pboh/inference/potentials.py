@@ -183,8 +183,17 @@ class Potentials:
     def unary(self, entity: Array, prior: Array, size: Array, windows: Windows) -> Unary:
         """Local score of all candidates (Eq. local-all), cut to the best few."""
         zeta = self.settings.context_weight
-        context = self.context(entity, size, windows) if zeta > 0.0 else np.zeros(entity.shape)
+        context = np.zeros(entity.shape)
+        if zeta > 0.0:
+            context = self.context(entity, size, windows) * self.emphasis(windows)[:, None]
         return Unary(*keep_best(entity, size, prior, context, zeta, self.settings.candidates))
+
+    def emphasis(self, windows: Windows) -> Array:
+        """Factor of every mention's context: words repeat each other, so few say nearly as much as many."""
+        words = (windows.left - windows.first) + (windows.last - windows.right)
+        full = 2.0 * self.settings.window / np.maximum(words, 1)
+        factor: Array = np.clip(full, 1.0, max(self.settings.few_words, 1.0))
+        return factor
 
     def context(self, entity: Array, size: Array, windows: Windows) -> Array:
         """Σ_w log p(w|e)/p(w) over the context of every mention, for every candidate."""

@@ -41,9 +41,11 @@ class Settings:
     unmatched: float = 1.0  # weight of the penalty for words an entity was never seen with
     clip: float = float("inf")  # largest log ratio one word may bring
     floor: float = 0.0  # smallest p(w|e)/p(w) that counts as a match
+    few_words: float = 1.0  # a context of fewer than 2·window words weighs up to so many times as much
     own_words: float = 0.0  # weight of the words of an entity's own page, relative to zeta
     # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
     tau: float = 0.5  # τ, weight of the pairs
+    few_mentions: float = 0.0  # added to n − 1 in 2τ/(n−1): pairs of a text with few mentions weigh less
     delta: float = 0.5  # δ, discount of N(e,e′)
     backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
     self_pair: float = 0.01  # share of an entity's marginal count added to N(e,e)
@@ -98,7 +100,8 @@ class Settings:
             return 0.0
         if self.learned:
             return 1.0
-        return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": 2.0 * self.tau / (n - 1)}[self.system]
+        pboh = 2.0 * self.tau / (n - 1 + self.few_mentions)
+        return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": pboh}[self.system]
 
 
 PAPER = Settings()
@@ -116,6 +119,8 @@ DEFAULT = PAPER.change(
     unmatched=0.5,
     clip=4.0,
     floor=3.0,
+    few_words=2.0,
+    few_mentions=1.0,
     threshold=0.3,
 )  # fmt: skip
 

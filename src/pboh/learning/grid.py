@@ -36,6 +36,8 @@ SPACE: dict[str, tuple[Value, ...]] = {
     "delta": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
     "xi": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
     "backoff": ("paper", "authors"),
+    "few_words": (1.0, 1.5, 2.0, 3.0),
+    "few_mentions": (0.0, 1.0, 2.0, 4.0),
     "self_pair": (0.0, 0.001, 0.01, 0.1, 1.0),
     "damping": (0.0, 0.3, 0.6),
     "candidates": (6, 10, 16, 24),

@@ -1,0 +1,34 @@
+"""What the settings mean for the weights of context and pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pboh.document import Entity
+from pboh.inference.settings import PAPER
+from pboh.linker import Linker
+
+TEXT = "Müller scored for Bayern."
+
+
+def contexts(linker: Linker, before: str, few_words: float) -> dict[Entity, float]:
+    """ζ·context of the candidates of "Müller" behind and before other words."""
+    at = len(before)
+    document = linker.with_settings(few_words=few_words).disambiguate(before + TEXT + before, [(at, at + 6)])
+    return {c.entity: c.local - np.log(c.prior) for c in document.mentions[0].candidates}
+
+
+def test_few_mentions_soften_the_pairs_of_short_texts_only() -> None:
+    soft = PAPER.change(few_mentions=2.0)
+    assert PAPER.pair_weight(2) == 1.0 and soft.pair_weight(2) == pytest.approx(1 / 3)
+    assert soft.pair_weight(200) == pytest.approx(PAPER.pair_weight(200), rel=0.02)
+    assert soft.change(system="rescaled").pair_weight(2) == 2.0, "the paper's own systems stay as they are"
+
+
+def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:
+    plain, more = (contexts(linker, "", n) for n in (1.0, 2.0))
+    assert len(plain) > 1 and any(abs(value) > 0.01 for value in plain.values())
+    assert all(more[entity] == pytest.approx(2 * value) for entity, value in plain.items())
+    long = "The football season of the league was long. " * 30
+    assert contexts(linker, long, 1.0) == contexts(linker, long, 2.0)
