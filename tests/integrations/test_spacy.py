@@ -133,6 +133,7 @@ def test_identifiers_of_an_earlier_component_can_be_kept(with_ruler):
 
     assert link(True, "Q1").ents[0].kb_id_ != "Q1"
     assert link(False, "Q1").ents[0].kb_id_ == "Q1"  # unknown to the model, and kept
+    assert not link(False, "NIL").ents[0]._.pboh.clamped
     for known, other in (
         ("Mercury (mythology)", "Venus (mythology)"), ("Mercury (planet)", "Venus")
     ):  # fmt: skip

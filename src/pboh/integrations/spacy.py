@@ -157,12 +157,13 @@ class PbohLinker(Pipe):
             return doc
         run = {**self._run, "detect": detect}
         given = {(ent.start_char, ent.end_char): self._clamp(ent) for ent in known}
-        answers = {(m.start, m.end): m for m in _link(self.linker, doc.text, given, run, self._only)}
+        text = doc.text  # put together from tokens whenever it is asked for
+        answers = {(m.start, m.end): m for m in _link(self.linker, text, given, run, self._only)}
         if detect:
             answers = self._add_entities(doc, answers, set(given))
         for place, mention in answers.items():
             _data(doc)[_key(*place)] = self._plain(mention, place in given)
-        _data(doc)[_key(0, len(doc.text), "pboh_run")] = run
+        _data(doc)[_key(0, len(text), "pboh_run")] = run
         self._set_kb_ids(doc, answers)
         return doc
 
@@ -174,8 +175,13 @@ class PbohLinker(Pipe):
 
     def _clamp(self, ent: Span) -> str | None:
         """The entity an annotation before this component has given, when it is to be kept."""
-        fixed = not self.cfg["overwrite"] and self.cfg["kb_id"] == "title" and ent.kb_id_
-        return self.linker.resolve(ent.kb_id_) if fixed else None
+        if (
+            self.cfg["overwrite"]
+            or self.cfg["kb_id"] != "title"
+            or ent.kb_id_ in ("", "NIL", self.cfg["nil"])
+        ):
+            return None
+        return self.linker.resolve(ent.kb_id_)
 
     def _add_entities(
         self, doc: Doc, answers: dict[tuple[int, int], Mention], given: set[tuple[int, int]]
@@ -349,7 +355,8 @@ def _explain(doc: Doc, start: int, end: int, entity: Entity | None) -> Explanati
     if whole is None:
         return None
     run = _data(doc)[_key(*whole, "pboh_run")]
-    first, last = max(whole[0], 0), min(whole[1], len(doc.text))  # the document may be a part of that one
+    text = doc.text
+    first, last = max(whole[0], 0), min(whole[1], len(text))  # the document may be a part of that one
     given = {}
     for place in _places(doc):
         data = _data(doc)[_key(*place)]
@@ -357,7 +364,7 @@ def _explain(doc: Doc, start: int, end: int, entity: Entity | None) -> Explanati
             given[place[0] - first, place[1] - first] = data["entity"][0] if data["clamped"] else None
     linker = open_linker(run["model"], run["settings"])
     only = None if run["entities"] is None else linker.only(run["entities"])
-    again = _link(linker, doc.text[first:last], given, run, only)
+    again = _link(linker, text[first:last], given, run, only)
     # detected names may have been moved to token boundaries
     here = (mention for mention in again if mention.start < end - first and start - first < mention.end)
     return next((mention.explain(entity) for mention in here), None)
