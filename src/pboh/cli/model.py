@@ -14,7 +14,7 @@ JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON too.")
 ]
 ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train.")
+    Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train, or starter.")
 ]
 
 
@@ -49,7 +49,9 @@ def build(
 
 @app.command("info")
 def info(
-    model: ModelFolder,
+    model: Annotated[
+        Path | None, typer.Argument(metavar="[MODEL]", help="A model folder (default: the starter model).")
+    ] = None,
     verify: Annotated[bool, typer.Option(help="Compare every file with its checksum.")] = False,
     json: JsonFile = None,
 ) -> None:
@@ -58,9 +60,15 @@ def info(
     Example: pboh info model --verify
     """
     from pboh.files import folder_size
+    from pboh.linker import starter_folder
     from pboh.model import store
     from pboh.progress import summarise
 
+    model = model or starter_folder()
+    if str(model) == "starter" and not model.exists():
+        from pboh.linker import starter_folder
+
+        model = starter_folder()
     opened = store.open_model(model)
     if verify:
         store.verify(model)
@@ -69,6 +77,9 @@ def info(
         for key in ("version", "pboh", "created", "language", "settings", "licence", "note")
         if opened.info.get(key)
     }
+    sources = [name for corpus in opened.info.get("corpus") or () for name in corpus.get("sources", ())]
+    if sources:
+        figures["trained_on"] = ", ".join(sources)
     figures |= opened.info["totals"]
     if "entity_id" in opened:
         figures["entities_with_an_id"] = int((opened["entity_id"] > 0).sum())
