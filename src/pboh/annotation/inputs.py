@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from pboh.annotation.rows import Options, schema
 from pboh.errors import InputError
 
-CHUNK_ROWS = 500
-CHUNK_BYTES = 512 << 10  # half a minute of work at most, which is what a stopped run loses
+CHUNK_ROWS, MOST_ROWS = 100, 1_000  # of a chunk: few of a small input, so that all workers have some
+CHUNK_BYTES = 256 << 10  # seconds of work, which is what a stopped run loses
 LONGEST_LINE = 64 << 20
 _NAMES = re.compile(r"\.(parquet|(jsonl|ndjson)(\.(gz|zst|bz2))?)$")
 _CODECS = {b"BZh": "bz2", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -74,6 +74,11 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise InputError("the folder has no .parquet or .jsonl files", where=path)
     return found
+
+
+def _rows(wanted: int) -> int:
+    """Rows of a chunk: more of a large input, so that there are not too many parts."""
+    return max(CHUNK_ROWS, min(MOST_ROWS, wanted))
 
 
 def _head(path: Path) -> bytes:
@@ -136,14 +141,14 @@ class ParquetSource(Source):
 
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
         """Row groups, cut by what their description says of their size."""
-        number = 0
+        number, most = 0, _rows(self.total // 1_000)
         for path in self.paths:
             with _parquet(path) as file:
                 first = 1
                 for group in range(file.num_row_groups):
                     about = file.metadata.row_group(group)
                     rows = about.num_rows
-                    size = max(1, min(CHUNK_ROWS, rows * CHUNK_BYTES // max(1, about.total_byte_size)))
+                    size = max(1, min(most, rows * CHUNK_BYTES // max(1, about.total_byte_size)))
                     numbers = range(number, number + -(-rows // size))
                     if not all(each in done for each in numbers):  # else there is nothing to read here
                         batches = self._batches(path, file, group, size)
@@ -190,7 +195,7 @@ class LineSource(Source):
 
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
         """So many lines or bytes at a time; empty lines are passed over."""
-        numbers = count()
+        numbers, most = count(), _rows(self.total >> 20)
         for path in self.paths:
             rows: list[tuple[int, bytes]] = []
             size = read = 0
@@ -198,7 +203,7 @@ class LineSource(Source):
                 if line.strip():
                     rows.append((row, line))
                     size += len(line)
-                if len(rows) >= CHUNK_ROWS or size >= CHUNK_BYTES:
+                if len(rows) >= most or size >= CHUNK_BYTES:
                     chunk = Chunk(next(numbers), str(path), rows[0][0], rows, at - read)
                     rows, size, read = [], 0, at
                     if chunk.number not in done:

@@ -133,7 +133,7 @@ def locate(model: str | None) -> str | None:
     """The folder of a model on this executor: as named, or shipped under that name."""
     if model is None:
         return None
-    for path in (Path(model), Path(SparkFiles.get(model))):
+    for path in (Path(model).absolute(), Path(SparkFiles.get(model)).absolute()):
         if path.is_file() and zipfile.is_zipfile(path):
             path = _unpacked(path)  # noqa: PLW2901
         if (path / MANIFEST).is_file():

@@ -1,0 +1,173 @@
+"""Documents annotated on Spark are, row by row, what `pboh annotate` writes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pboh.annotation import Options
+from pboh.annotation import annotate as annotate_here
+from pboh.errors import InputError, ModelError
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+TEXTS = (
+    "Müller scored for Bayern in Paris and Georgia won.",
+    "Mercury is closer to the Sun than Venus. 🙂 Apple shipped Java to Jordan.",
+    "",
+    None,
+    "Zidane met Beckenbauer in Madrid.",
+)
+ON_EXECUTORS = """
+import json, os, sys
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
+from pboh.integrations.spark import annotate, ship
+source, out, model = sys.argv[1:]
+os.environ["PYSPARK_PYTHON"] = sys.executable
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+session = builder.getOrCreate()
+df = session.read.parquet(source).repartition(6)
+annotate(df, ship(session, model), keep=("year",), candidates=2).write.parquet(out)
+tasks = session.sparkContext.parallelize(range(6), 6)
+roots = tasks.map(lambda _: os.path.abspath(SparkFiles.getRootDirectory()))
+print(json.dumps(sorted(set(roots.collect()))))
+session.stop()
+"""
+
+
+def needs_spark() -> None:
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    needs_spark()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
+    started = builder.getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
+    yield started
+    started.stop()
+
+
+def documents(folder: Path, number: int = 40) -> Path:
+    rows = [
+        {"id": k, "text": TEXTS[k % 5] and f"{TEXTS[k % 5]} {k}", "year": [k], "mentions": None}
+        for k in range(number)
+    ]
+    rows[0]["mentions"] = [{"start": 0, "end": 6}]
+    rows[1]["mentions"] = [{"start": 0, "end": 600}]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "in.parquet", row_group_size=9)
+    return folder / "in.parquet"
+
+
+def in_order(rows: Any) -> list[dict[str, Any]]:
+    return sorted((row.asDict(recursive=True) for row in rows), key=lambda row: row["id"])
+
+
+@pytest.mark.parametrize("given", [None, "mentions"])
+def test_rows_equal_those_of_pboh_annotate(session, world_model, tmp_path, given):
+    from pboh.integrations.spark import annotate
+
+    source = documents(tmp_path)
+    options = {"keep": ("year",), "candidates": 2, "threshold": 0.2}
+    plain = tmp_path / "plain.parquet"
+    annotate_here([source], plain, world_model, Options(mentions=given, **options), workers=1)
+    df = session.read.parquet(str(source)).repartition(5)
+    made = annotate(df, world_model, mentions=given, **options)
+    assert made.columns == pq.read_schema(plain).names
+    found = in_order(made.collect())
+    assert found == pq.read_table(plain).to_pylist()
+    assert sum(row["error"] is not None for row in found) == (9 if given else 8)
+
+
+def test_the_starter_model_and_wrong_columns(session, tmp_path):
+    from pboh.integrations.spark import annotate
+
+    df = session.createDataFrame([(1, "Paris is the capital of France.", 2.0)], "k INT, t STRING, x DOUBLE")
+    [row] = annotate(df, text="t", id="k").collect()
+    assert "France" in {mention.entity for mention in row.mentions}
+    with pytest.raises(InputError, match="no column text; there are k, t, x"):
+        annotate(df, id="k")
+    with pytest.raises(InputError, match="column x is double, not text"):
+        annotate(df, text="x", id="k")
+    with pytest.raises(Exception, match="sees no model of that name"):
+        annotate(df, "nowhere", text="t", id="k").collect()
+
+
+def test_archives_are_unpacked_once_by_whoever_comes_first(session, world_model, tmp_path):
+    from pboh.integrations.spark import locate, pack
+
+    archive = pack(world_model, tmp_path / "model.zip")
+    with ThreadPoolExecutor(8) as threads:
+        [folder] = set(threads.map(lambda _: locate(str(archive)), range(8)))
+    names = {path.name for path in Path(folder).iterdir()}
+    assert names == {path.name for path in world_model.iterdir()}
+    assert locate(str(world_model)) == str(world_model)
+    shutil.copytree(world_model, tmp_path / "outer" / "model")
+    assert locate(str(tmp_path / "outer")) == str(tmp_path / "outer" / "model")
+    session.sparkContext.addFile(str(archive))  # what --files does
+    assert locate("model.zip") is not None
+    assert locate(None) is None
+    with pytest.raises(ModelError):
+        pack(tmp_path / "none", tmp_path / "x.zip")
+    with pytest.raises(InputError, match="End it with"):
+        pack(world_model, tmp_path / "x.tar")
+
+
+def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
+    """local-cluster mode: executors are processes of their own and get the model as an archive."""
+    needs_spark()
+    source, model = documents(tmp_path), shutil.copytree(world_model, tmp_path / "model")
+    script = tmp_path / "job.py"
+    script.write_text(ON_EXECUTORS)
+    run = subprocess.run(
+        [sys.executable, script, source, tmp_path / "spark", model],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert len(json.loads(run.stdout.splitlines()[-1])) == 2  # both executors, each with a folder of its own
+    options = Options(mentions=None, keep=("year",), candidates=2)
+    annotate_here([source], tmp_path / "plain.parquet", world_model, options, workers=1)
+    found = sorted(pq.read_table(tmp_path / "spark").to_pylist(), key=lambda row: row["id"])
+    assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
+
+
+def test_the_command_on_several_executors(world_model, tmp_path):
+    """Here executors see the model by its path."""
+    needs_spark()
+    source, figures = documents(tmp_path), tmp_path / "figures.json"
+    command = [sys.executable, "-c", "from pboh.cli import main; main()", "annotate", f"file://{source}"]
+    command += ["--out", f"file://{tmp_path}/spark", "--model", str(world_model), "--json", str(figures)]
+    command += ["--engine", "spark", "--master", "local-cluster[2,1,1024]", "--keep-columns", "year"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    options = Options(keep=("year",))
+    plain = annotate_here([source], tmp_path / "plain.parquet", world_model, options, workers=1)
+    found = sorted(pq.read_table(tmp_path / "spark").to_pylist(), key=lambda row: row["id"])
+    assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
+    counted = json.loads(figures.read_text())
+    for name in ("documents", "mentions", "linked", "failed_rows"):
+        assert counted[name] == plain[name], name
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert "there is something of that name" in again.stderr
