@@ -102,6 +102,7 @@ def test_the_starter_is_meant_by_its_name(run, model, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "beside/model.json").read_text())["base"]["model"] == "starter"
     assert "Zorblax" in run("link", "See Zorblax.", "--model", tmp_path / "beside")[1]
     assert "Paris" in run("link", "See Paris.", "--model", "starter")[1]
+    assert "entities" in run("info", "starter")[2]
 
 
 def test_only_restricts_answers(run, model, tmp_path):
