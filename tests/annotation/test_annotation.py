@@ -183,7 +183,7 @@ def test_folders_compressed_files_and_empty_ones(world_model, tmp_path):
     (folder / "empty.jsonl").write_bytes(b"")
     (folder / "_done.jsonl").write_bytes(b"no")
     (folder / "notes.txt").write_bytes(b"no")
-    annotate([folder], tmp_path / "out.jsonl", world_model)
+    annotate([folder], tmp_path / "out.jsonl", world_model, workers=1)
     assert [row["id"] for row in read(tmp_path / "out.jsonl")] == ["a1", "a2", "b", "c"]
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "none.parquet")
     annotate([tmp_path / "none.parquet"], tmp_path / "none-out.parquet", world_model)

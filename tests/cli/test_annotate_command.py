@@ -36,3 +36,13 @@ def test_documents_in_documents_out(world_model, tmp_path):
     assert (found[0]["a"], found[0]["b"]) == (1, 2)
     assert all(len(m["candidates"]) == 1 for m in found[0]["mentions"])
     assert "nothing to do" in run(*arguments, "--set", "tau=0.4").stderr
+
+
+def test_answers_can_be_restricted(world_model, tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "Müller scored for Bayern in Paris."}))
+    (tmp_path / "only.txt").write_text("Paris\nNowhere at all\n")
+    arguments = [tmp_path / "in.jsonl", "--out", tmp_path / "out.jsonl", "--model", world_model]
+    done = run(*arguments, "--threshold", 0, "--only", tmp_path / "only.txt")
+    assert "does not know 1 of 2 titles" in " ".join(done.stderr.split())
+    [row] = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {mention["entity"] for mention in row["mentions"]} == {"Paris"}

@@ -46,6 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int = 0  # of each mention, best first
     threshold: float | None = None  # least confidence, None: the model's
     overlapping: bool = False  # whether given mentions may overlap
+    only: tuple[str, ...] = ()  # titles of the only entities that may be an answer; none: all
     paper: bool = False
     settings: dict[str, Any] = {}
 
@@ -84,6 +85,7 @@ class Annotator:
         self.linker = options.linker(model)
         changed = {} if options.threshold is None else {"threshold": options.threshold}
         self._given = self.linker.with_settings(**changed)
+        self._only = self.linker.only(options.only) if options.only else None
 
     def answer(self, text: Any, mentions: Any = None) -> Answer:
         """Mentions of a text: found, or where some are given (even none at all), those."""
@@ -98,13 +100,14 @@ class Annotator:
 
     def _document(self, text: str, mentions: Any) -> Document:
         if mentions is None:
-            return self.linker.link(text, threshold=self.options.threshold)
+            return self.linker.link(text, threshold=self.options.threshold, entities=self._only)
         try:
             given = msgspec.convert(mentions, list[MentionLine])
         except msgspec.ValidationError as reason:
             raise SpanError(f"the mentions are not a list of {{start, end}} ({reason})") from None
         spans = [(m.start, m.end, m.entity) for m in given]
-        return self._given.disambiguate(text, spans, overlapping=self.options.overlapping)
+        overlapping = self.options.overlapping
+        return self._given.disambiguate(text, spans, overlapping=overlapping, entities=self._only)
 
     def _plain(self, mention: Mention) -> dict[str, Any]:
         entity = mention.entity

@@ -62,6 +62,14 @@ def annotate(
         float | None,
         typer.Option(min=0, max=1, help="Least confidence [default: the model's].", rich_help_panel=_ANSWERS),
     ] = None,
+    only: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Answer only with these entities, one title a line.",
+            rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
     overlapping: Annotated[
         bool,
         typer.Option("--overlapping", help="Given mentions may overlap.", rich_help_panel=_ANSWERS),
@@ -120,12 +128,24 @@ def annotate(
         threshold=threshold,
         overlapping=overlapping,
         paper=paper,
+        only=_titles(model, only),
         settings=parse_changes(change or []),
     )
     if engine is Engine.spark:
         _on_spark(inputs, out, model, options, master, json)
     else:
         _here(inputs, out, model, options, workers, json)
+
+
+def _titles(model: str | None, only: Path | None) -> tuple[str, ...]:
+    if only is None:
+        return ()
+    from pboh.cli.only import read_only
+    from pboh.linker import load
+
+    linker = load(model)
+    found = read_only(linker, only)
+    return tuple(linker.model.title(index) for index in found.entities.tolist()) if found else ()
 
 
 def _here(

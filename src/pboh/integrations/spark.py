@@ -49,7 +49,7 @@ def annotate(
     ``model`` is a folder that every executor sees, or the name of one that was sent to them (:func:`ship`,
     ``--archives``, ``--files``); None is the starter model, which comes with pboh. ``mentions`` names a
     column of given mentions; without it they are found. ``options`` are those of
-    :class:`pboh.annotation.Options`: keep, candidates, threshold, overlapping, paper, settings.
+    :class:`pboh.annotation.Options`: keep, candidates, threshold, only, overlapping, paper, settings.
     """
     asked = Options(text=text, id=id, mentions=mentions, **{"keep": (), **options})
     wanted = dict.fromkeys([text, id, *asked.keep, *([mentions] if mentions else [])])
