@@ -14,9 +14,7 @@ import pboh
 from pboh.inference.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-PENDING = {
-    f"{name}.md" for name in ("spacy", "own-knowledge-base", "annotate", "assistants")
-}  # being written
+PENDING = {"spacy.md"}  # being written
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 

@@ -72,7 +72,8 @@ class Block:
         """Commands of a shell block, each with the output that is shown behind it."""
         lines = self.code.splitlines()
         if not any(line.startswith("$ ") for line in lines):
-            return [(self.code, "")]
+            parts = re.split(r"^(pboh serve\b.*\n)", self.code, flags=re.M)  # runs beside what follows
+            return [(part, "") for part in parts if part.strip()]
         found: list[tuple[str, str]] = []
         while lines:
             line = lines.pop(0)
@@ -168,8 +169,8 @@ def same_word(shown: str, printed: str) -> bool:
     return shown == printed
 
 
-def free_port(wanted: int = 8080) -> int:
-    """The port the pages name, or another one when somebody has it."""
+def free_port(wanted: int) -> int:
+    """A port, the wanted one unless somebody has it."""
     for port in (wanted, 0):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -185,6 +186,7 @@ class Reader:
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.server: subprocess.Popen[bytes] | None = None
         self.port = 8080
+        self.seconds = 1800 if python else 300  # an installation may take long, a command on a page may not
 
     def follow(self, block: Block) -> None:
         """Run one block and compare what it prints with what the page shows."""
@@ -215,8 +217,14 @@ class Reader:
             done = subprocess.Popen(
                 ["bash", "-e", "-o", "pipefail", "-c", script],
                 cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
+                start_new_session=True,
             )  # fmt: skip
-            code, printed = done.wait(600), read()
+            try:
+                code = done.wait(self.seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(done.pid, signal.SIGKILL)
+                code = done.wait()
+            printed = read()
             if code:
                 errors.seek(0)
                 pytest.fail(f"{block}: exit code {code}\n$ {script}\n{printed}\n{errors.read().decode()}")
@@ -244,15 +252,15 @@ class Reader:
 
     def _serve(self, command: str, block: Block) -> None:
         self.close()
-        self.port = free_port()
+        self.port = free_port(8080 if self.python else 0)  # pages may be followed side by side
         port = "" if self.port == 8080 else f" --port {self.port}"
         log = self.folder.parent / "server.log"
         with log.open("w") as said:
             self.server = subprocess.Popen(
-                ["bash", "-c", f"exec {command.strip()}{port}"],
+                ["bash", "-c", f"exec {command.split(' #', maxsplit=1)[0].strip()}{port}"],
                 cwd=self.folder, env=self.environment, start_new_session=True, stdout=said, stderr=said,
             )  # fmt: skip
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while True:
             with contextlib.suppress(OSError):
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=5).close()
@@ -316,7 +324,9 @@ def lacking(block: Block) -> str | None:
     """What this machine lacks to run a block, if anything."""
     if block.language in SHELL and "curl " in block.code and shutil.which("curl") is None:
         return "curl is not installed"
-    starter = re.search(r"pboh\.load\(\)|pboh (link|serve)(?![^\n]*(--model|-m ))", block.code)
+    starter = re.search(
+        r"pboh\.load\(\)|add_pipe\(\"pboh\"\)|pboh (link|serve)(?![^\n]*(--model|-m ))", block.code
+    )
     if starter and not (STARTER / "model.json").is_file():
         return "this checkout has no starter model"
     return None
