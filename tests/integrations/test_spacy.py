@@ -7,16 +7,19 @@ import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from spacy import displacy
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 
 from pboh.document import Document, Mention
 from pboh.errors import InputError, ModelError
-from pboh.integrations.spacy import displacy_ents
+from pboh.integrations.spacy import PbohLinker, displacy_ents
 
 TEXT = "Müller scored a late goal when Bayern beat Dortmund in the Bundesliga."
 FOUND = {"Bayern": "FC Bayern Munich", "Dortmund": "Borussia Dortmund", "Bundesliga": "Bundesliga"}
@@ -208,6 +211,22 @@ def test_no_mention_is_lost_in_silence(world_model, caplog):
     doc = glued(nlp, "Bayern/Dortmund won", "Bayern/Dortmund", "won")
     assert len(doc.ents) == 1, "two names in one token: the surer one stays"
     assert nlp.get_pipe("pboh").alignment == {"moved": 1, "lost": 1}
+
+
+@settings(max_examples=25)
+@given(st.sets(st.integers(1, len(TEXT) - 1)), st.sampled_from(["strict", "contract", "expand"]))
+def test_however_a_text_is_tokenised_every_mention_is_accounted_for(world_model, linker, nlp, cuts, mode):
+    component = PbohLinker(nlp.vocab, model=str(world_model), threshold=0.0, alignment_mode=mode)
+    edges = [0, *sorted(cuts), len(TEXT)]
+    words = [TEXT[a:b] for a, b in pairwise(edges)]
+    doc = component(Doc(nlp.vocab, words=words, spaces=[False] * len(words)))
+    counts = component.alignment
+    found = linker.with_settings(threshold=0.0).link(TEXT)
+    assert counts.total() == len(found)
+    assert len(doc.ents) == counts["exact"] + counts["moved"] == len(doc._.pboh_document)
+    assert all(ent._.pboh.entity.title == ent.kb_id_ for ent in doc.ents)
+    if mode == "expand":
+        assert counts["lost"] == 0 or len(doc.ents) > 0
 
 
 # -- Span._.pboh -------------------------------------------------------------------------------------------
