@@ -48,7 +48,7 @@ docs: $(READY)
 	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -q -m "not slow" tests/test_docs.py tests/docs
-	@echo "open site/index.html"
+	@echo "open site/index.html; for its search: python3 -m http.server -d site"
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

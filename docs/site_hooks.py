@@ -46,7 +46,10 @@ def equation(latex: str) -> str:
     """One displayed equation; browsers draw MathML without any script."""
     if convert is None:
         return f"```latex\n{latex}```"
-    return convert(" ".join(latex.split()), display="block")
+    below = re.sub(
+        r"\\(sum|max)_", r"\\\1\\limits_", " ".join(latex.split())
+    )  # as a displayed equation has it
+    return convert(below, display="block")
 
 
 def notebook_page(notebook: dict[str, Any]) -> str:

@@ -7,7 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from functools import cached_property
+import threading
+from functools import cached_property, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,35 @@ def test_every_public_name_and_method_is_on_the_page(site):
             method = inspect.isfunction(value) or isinstance(value, property | cached_property | classmethod)
             if method and not member.startswith("_"):
                 assert f'id="pboh.{name}.{member}"' in page, f"{name}.{member}"
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_the_site_works_in_a_browser_without_the_network(site, browser):
+    handler = partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        asked = []
+        for scheme in ("light", "dark"):
+            page = browser.new_page(color_scheme=scheme)
+            page.on("request", lambda request: asked.append(request.url))
+            page.goto(f"{address}explanation/model.html")
+            assert page.locator("math").first.bounding_box()["width"] > 100
+            assert page.get_attribute("body", "data-md-color-scheme") == {"light": "default"}.get(
+                scheme, "slate"
+            )
+        page.click(".md-search__input")
+        page.keyboard.type("belief propagation")
+        page.locator(".md-search-result__item").first.wait_for()
+        page.close()
+        server.shutdown()
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
 
 
 def test_notebooks_become_pages():
