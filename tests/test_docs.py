@@ -18,9 +18,9 @@ PENDING = {"spacy.md"}  # being written
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
-def reference():
-    """The script that writes the reference pages."""
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+def reference(name="make_reference"):
+    """The script that writes the reference pages, or another one."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -31,6 +31,11 @@ def test_generated_pages_are_up_to_date():
     for name, page in module.PAGES.items():
         written = (ROOT / "docs" / "reference" / name).read_text()
         assert written == page(), f"{name} is out of date; run make docs"
+
+
+def test_figures_of_the_readme_are_those_that_were_measured():
+    written = (ROOT / "README.md").read_text()
+    assert written == reference("make_figures").with_figures(written), "run make docs"
 
 
 def test_every_command_and_option_explains_itself():
