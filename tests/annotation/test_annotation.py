@@ -345,6 +345,27 @@ def test_lines_keep_their_numbers_and_chunks_theirs(tmp_path_factory, lines, end
         assert sum(chunk.weight for chunk in chunks) <= source.total
 
 
+def test_files_are_read_as_far_as_needed(tmp_path, monkeypatch):
+    """Memory does not grow with the input: the first chunk is there before the rest was read."""
+    pieces = []
+    real = inputs._read
+    monkeypatch.setattr(inputs, "_PIECE", 1 << 10)
+    monkeypatch.setattr(inputs, "_read", lambda *a: (pieces.append(1), real(*a))[1])
+    lines = write(tmp_path / "a.jsonl", documents(2000))
+    next(open_inputs([lines], Options()).chunks())
+    assert len(pieces) < 20 < lines.stat().st_size >> 10
+    groups = []
+    table = write(tmp_path / "a.parquet", documents(2000), row_group_size=100)
+    source = open_inputs([table], Options())
+    batches = source._batches
+    source._batches = lambda path, file, group, size: (
+        groups.append(group),
+        batches(path, file, group, size),
+    )[1]
+    next(source.chunks())
+    assert groups == [0]
+
+
 def test_chunks_of_parquet_follow_the_row_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK_ROWS", 4)
     path = write(tmp_path / "a.parquet", documents(23), row_group_size=9)

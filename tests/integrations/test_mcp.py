@@ -138,7 +138,9 @@ def test_mistakes_are_one_sentence(server):
 
 def test_defects_stay_on_the_server(server, linker, monkeypatch):
     monkeypatch.setattr(type(linker), "link", lambda *_, **__: 1 / 0)
-    assert call(server, "link_text", text=TEXT) == "Error executing tool link_text"
+    answer = call(server, "link_text", text=TEXT)
+    assert "a defect of the server" in answer
+    assert "zero" not in answer
 
 
 @pytest.mark.slow

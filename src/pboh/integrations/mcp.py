@@ -7,6 +7,7 @@ because whoever reads them pays by the word.
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 import re
 import socket
@@ -26,8 +27,9 @@ try:
     from mcp_types import ToolAnnotations
     from pydantic import BaseModel, Field, ValidationError
 except ImportError:
-    raise MissingExtraError.of("mcp, version 2 or newer,", "mcp") from None
+    raise MissingExtraError.of("mcp (2.0 or newer)", "mcp") from None
 
+log = logging.getLogger("pboh.mcp")
 MAX_CHARACTERS = 20_000
 MAX_NAMES = 200
 MAX_REASONS = 25  # each costs about as much as linking the text
@@ -312,7 +314,7 @@ class _Server(MCPServer[Any]):
 
 
 def _plain_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """What is wrong with the arguments goes to the model as one sentence."""
+    """What is wrong with the arguments goes to the model as one sentence; of defects it learns no more."""
 
     @wraps(tool)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -320,6 +322,9 @@ def _plain_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
             return tool(*arguments, **named)
         except PbohError as reason:
             raise ToolError(str(reason)) from None
+        except Exception:
+            log.exception("%s failed", tool.__name__)
+            raise ToolError("this is a defect of the server, not of the arguments.") from None
 
     return guarded
 
