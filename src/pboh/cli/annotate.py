@@ -123,7 +123,7 @@ def annotate(
         text=text_column,
         id=id_column,
         mentions=None if find else mentions_column,
-        keep=tuple(name.strip() for name in keep_columns.split(",") if name.strip()),
+        keep=tuple(dict.fromkeys(name.strip() for name in keep_columns.split(",") if name.strip())),
         candidates=candidates,
         threshold=threshold,
         overlapping=overlapping,
