@@ -6,7 +6,6 @@ chunk only; the second pass (:mod:`pboh.corpus.tables`) replaces them. The chunk
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -209,16 +208,15 @@ def _given(page: Page) -> Segment:
     """A page whose links came with it; those whose anchor is blank are left out."""
     links = [link for link in page.links or () if page.text[link[0] : link[1]].strip()]
     starts, ends, titles = zip(*links, strict=True) if links else ((), (), ())
-    anchors = [page.text[start:end] for start, end in zip(starts, ends, strict=True)]
+    anchors = [page.text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
     return Segment(page.text, np.array(starts, np.int32), np.array(ends, np.int32), list(titles), anchors)
-
-
-_ODD_SPACE = re.compile(r"[^\S ]|  |(?:^|\0) | (?:\0|$)")
 
 
 def _collapsed(anchors: list[str]) -> list[str]:
     """The anchors with white space made single; nearly always it is already."""
-    if not _ODD_SPACE.search("\0".join(anchors)):
+    together = "|".join(anchors)
+    # a blank is the only white space that can be printed
+    if together.isprintable() and "  " not in together:
         return anchors
     return [" ".join(anchor.split()) for anchor in anchors]
 

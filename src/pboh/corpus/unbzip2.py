@@ -8,6 +8,7 @@ what this decoder refuses (damage, and an option that bzip2 gave up in 1997) is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +34,9 @@ def decode(blocks: Sequence[bytes]) -> list[Bytes] | None:
     decoded: dict[int, Bytes] = {}
     # blocks of about the same size together, so that no chain is followed alone for long
     order = sorted(range(len(blocks)), key=lambda number: -len(blocks[number]))
-    lanes = min(TOGETHER, len(blocks))
-    raw = np.empty((lanes, _ROOM), dtype=np.uint8)
-    chains = np.empty((lanes, _ROOM), dtype=np.uint32)
-    for at in range(0, len(order), lanes):
-        group = order[at : at + lanes]
+    raw, chains = _room()
+    for at in range(0, len(order), TOGETHER):
+        group = order[at : at + TOGETHER]
         sizes = np.zeros(len(group), dtype=np.int64)
         places = np.zeros(len(group), dtype=np.uint32)
         for lane, number in enumerate(group):
@@ -55,6 +54,12 @@ def decode(blocks: Sequence[bytes]) -> list[Bytes] | None:
                 return None
             decoded[number] = out
     return [decoded[number] for number in range(len(blocks))]
+
+
+@cache
+def _room() -> tuple[Bytes, Uint32]:
+    """Room for the blocks read together; kept, because the system takes long to hand out so much memory."""
+    return np.empty((TOGETHER, _ROOM), dtype=np.uint8), np.empty((TOGETHER, _ROOM), dtype=np.uint32)
 
 
 def _unpacked(raw: Bytes) -> Bytes:

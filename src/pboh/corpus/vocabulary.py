@@ -56,8 +56,8 @@ class Vocabulary:
         """Start, end and number of every content word of a text (bytes are UTF-8); new words are added."""
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
         codes = np.frombuffer(data, dtype=np.uint8)
-        if self._found.shape[1] <= codes.size // 2:  # a word takes two bytes or more
-            self._found = np.empty((3, codes.size // 2 + 1), dtype=np.int32)
+        if self._found.shape[1] <= codes.size // 2 + 1:  # a word takes two bytes or more
+            self._found = np.empty((3, codes.size // 2 + 2), dtype=np.int32)
         self._state[2:] = 0
         while not _number(
             codes, _ascii(), *_tables(), self._table, self._bounds, self._letters, self._state, self._found
@@ -265,8 +265,8 @@ def _number(
                 packed = packed << np.uint64(8) | np.uint64(letters[i])
         number = _look_up(table, bounds, letters, size, end, packed)
         size += number == size
-        if number >= stop:
-            found[0, kept], found[1, kept], found[2, kept] = first, last, number - stop
-            kept += 1
+        # no branch: whether a word is a stop word cannot be foreseen
+        found[0, kept], found[1, kept], found[2, kept] = first, last, number - stop
+        kept += number >= stop
     state[0], state[2], state[3], state[4] = size, here, at, kept
     return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import subprocess
@@ -120,6 +121,8 @@ def _environment() -> dict[str, str]:
 
 def _serve(connection: Connection) -> None:
     """Run what arrives until the pipe closes."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)  # the lists of a page hold no cycles
     while True:
         try:
             function, arguments = connection.recv()
