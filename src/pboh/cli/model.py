@@ -64,10 +64,7 @@ def info(
     from pboh.model import store
     from pboh.progress import summarise
 
-    model = model or starter_folder()
-    if str(model) == "starter" and not model.exists():
-        from pboh.linker import starter_folder
-
+    if model is None or (str(model) == "starter" and not model.exists()):
         model = starter_folder()
     opened = store.open_model(model)
     if verify:
