@@ -41,6 +41,13 @@ WORDS = st.sampled_from(
 TEXT = st.lists(WORDS, max_size=25).map("".join)
 
 
+def test_the_order_of_words_matters() -> None:
+    words = ["New", "York", "AT", "T", "&", "Müller", "東京", "new"]
+    pairs = [f"{a} {b}" for a in words for b in words if a != b]
+    found = Dictionary.of([pairs]).count([[pair] for pair in pairs])
+    assert found.tolist() == [1] * len(pairs)
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(TEXT, max_size=12), st.lists(TEXT, max_size=6))
 def test_counts_equal_the_slow_ones(names: list[str], texts: list[str]) -> None:

@@ -26,12 +26,17 @@ class FakeSettings:
     system: str
 
 
+class FakeModel:
+    def links(self, entity: int) -> int:
+        return [70, 30, 900, 10, 1200, 50][entity]
+
+
 class FakeLinker:
     """Answers with the most frequent candidate, except "pboh", which takes the second one of Jordan."""
 
     def __init__(self, system: str = "pboh") -> None:
         self.settings = FakeSettings(system)
-        self.model = {"entity_occurrences": [70, 30, 900, 10, 1200, 50]}
+        self.model = FakeModel()
         self.asked: list[tuple[str, list[tuple[int, int]]]] = []
 
     def with_settings(self, **changes: Any) -> FakeLinker:

@@ -84,7 +84,8 @@ def tokens(
 
 @njit(cache=True, nogil=True)
 def _extend(chain: np.uint64, token: np.uint64, gap: np.uint8) -> np.uint64:
-    return _mix((chain ^ token) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(gap) + np.uint64(1))
+    # the chain is multiplied first, so that "A B" and "B A" differ
+    return _mix((chain * np.uint64(0x9E3779B97F4A7C15)) ^ token ^ (np.uint64(gap) + np.uint64(1)))
 
 
 @njit(cache=True, nogil=True)

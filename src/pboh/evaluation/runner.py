@@ -155,7 +155,7 @@ def _popularity(linker: Linker, dataset: Dataset) -> NDArray[np.int64]:
     @cache
     def occurrences(title: str) -> int:
         entity = linker.entity(title)
-        return int(linker.model["entity_occurrences"][entity.index]) if entity else 0
+        return linker.model.links(entity.index) if entity else 0
 
     golds = [mention.golds for document in dataset for mention in document.linked]
     return np.array([max(map(occurrences, titles)) for titles in golds], np.int64)

@@ -48,12 +48,12 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
         "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
         "context": np.clip(unary.context[rows, at], -50, 100),
         "coherence": np.clip(pairs - others, 0, 20),
-        "popularity": np.log1p(_links(occurrences, unary.entity[rows, at])),
+        "popularity": np.log1p(links_of(occurrences, unary.entity[rows, at])),
     }
     return {name: np.where(answered, column, 0.0) for name, column in columns.items()}
 
 
-def _links(occurrences: Array, entity: Array) -> Array:
+def links_of(occurrences: Array, entity: Array) -> Array:
     """Links to entities; those of overlays, which have none, count like their names."""
     own = entity < occurrences.size
     return np.where(own, occurrences[np.where(own, entity, 0)], LINKS).astype(np.float64)

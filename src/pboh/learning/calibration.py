@@ -236,7 +236,7 @@ def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = sile
     wholes = [document for document in documents if document.whole is None] or documents
     plain = linker.with_settings(threshold=0.0)
     fitted: dict[str, Any] = {}
-    # a right answer that is withheld cannot be told from NIL by anybody, a wrong one by its probability: F1.5;
+    # a right answer that is withheld is lost, a wrong one still shows by its probability: F1.5;
     # linked text is incomplete gold for detection, so a mention missed weighs more than one too many: F2
     tasks = (
         ("calibration", documents, answer_examples, ANSWER, 1.5),

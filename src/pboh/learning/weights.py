@@ -15,6 +15,7 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.inference.potentials import Potentials, Unary, conditional_scores
+from pboh.inference.reliability import links_of
 from pboh.inference.spans import Span
 from pboh.learning.kernels import Array
 from pboh.linker import Linker
@@ -108,7 +109,6 @@ class _Terms:
         base = self.linker.settings.change(own_words=0.0, tau=1.0, self_pair=0.0)
         self.potentials = Potentials(linker.model, base)
         self.with_own = Potentials(linker.model, base.change(own_words=1.0))
-        self.popularity = np.log1p(linker.model["entity_occurrences"].astype(np.float64))
 
     def document(self, text: str, mentions: Sequence[GoldSpan]) -> tuple[Array, Array, Array]:
         """Features (mention, candidate, feature), number of candidates, and the gold candidate or −1."""
@@ -121,13 +121,14 @@ class _Terms:
         log_p = np.log(np.maximum(prior, 1e-300))
         own = self._without_inheritance(surfaces, entity)
         windows = self.potentials.windows(text, spans)
-        context = self.potentials.context(entity, size, windows)
+        emphasis = self.potentials.emphasis(windows)[:, None]
+        context = emphasis * self.potentials.context(entity, size, windows)
         out = np.zeros((*entity.shape, len(FEATURES)))
         out[..., 0], out[..., 5] = np.minimum(own, log_p), np.maximum(log_p - own, 0.0)
         out[..., 1] = context
         out[..., 2], out[..., 3] = self._neighbours(entity, prior, size, gold)
-        out[..., 4] = self.popularity[entity]
-        out[..., 6] = self.with_own.context(entity, size, windows) - context
+        out[..., 4] = np.log1p(links_of(self.linker.model["entity_occurrences"], entity))
+        out[..., 6] = emphasis * self.with_own.context(entity, size, windows) - context
         return out, size, gold
 
     def _gold(self, mentions: Sequence[GoldSpan], entity: Array, size: Array) -> Array:

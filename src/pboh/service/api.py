@@ -203,6 +203,5 @@ def _terms(explanation: Explanation) -> dict[str, Any]:
 
 def _entity(engine: Engine, entity: Entity) -> dict[str, Any]:
     model = engine.linker.model
-    first, last = model["posting_offsets"][entity.index : entity.index + 2].tolist()
-    links = int(model["entity_occurrences"][entity.index])
-    return {"title": entity.title, "id": entity.id, "links": links, "documents": last - first}
+    counts = {"links": model.links(entity.index), "documents": model.documents(entity.index)}
+    return {"title": entity.title, "id": entity.id, **counts}

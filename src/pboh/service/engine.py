@@ -138,4 +138,4 @@ class Engine:
     def links(self, title: str) -> int:
         """How many links of the corpus lead to an entity: what Spotlight calls support."""
         entity = self.linker.entity(title)
-        return 0 if entity is None else int(self.linker.model["entity_occurrences"][entity.index])
+        return 0 if entity is None else self.linker.model.links(entity.index)
