@@ -9,6 +9,7 @@ What a page may say in a comment of its own just before a block:
 Output that is shown is compared: behind the `$` lines of a console block (run in a terminal, as the reader
 does) and in a text block right behind a Python block. Words must be the same; a number with a point may
 differ by 0.1 and a percentage by 10; behind a percentage a line is free; a line `…` stands for any lines.
+After a change that is meant, PBOH_UPDATE_DOCS=1 writes what was printed into the pages; look at what changed.
 """
 
 from __future__ import annotations
@@ -195,15 +196,23 @@ class Reader:
         if block.language == PYTHON:
             printed = self._python(block.code, block)
             if block.output is not None:
-                self._compare(block, block.output, printed)
+                self._compare(block, "```text\n", block.output, printed)
         for command, shown in block.commands() if block.language in SHELL else ():
             printed = self._command(command, block, bool(shown.strip()))
             if shown.strip():
-                self._compare(block, shown, printed)
+                self._compare(block, command + "\n", shown, printed)
 
-    def _compare(self, block: Block, shown: str, printed: str) -> None:
-        if "output varies" not in block.notes and (difference := same_output(shown, printed)):
-            pytest.fail(f"{block}: {difference}\n\nprinted in full:\n{printed}")
+    def _compare(self, block: Block, before: str, shown: str, printed: str) -> None:
+        difference = same_output(shown, printed)
+        if "output varies" in block.notes or difference is None:
+            return
+        page = block.page.read_text()
+        if os.environ.get("PBOH_UPDATE_DOCS") and "…" not in shown and before + shown in page:
+            lines = [line.rstrip() for line in ESCAPES.sub("", printed).splitlines()]
+            text = "\n".join(line for line in lines if line) + "\n"
+            block.page.write_text(page.replace(before + shown, before + text, 1))
+            return
+        pytest.fail(f"{block}: {difference}\n\nprinted in full:\n{printed}")
 
     def _command(self, command: str, block: Block, terminal: bool = False) -> str:
         if not re.match(r"pboh serve\b", command.strip()):

@@ -15,12 +15,10 @@ from pboh.cli import COMMANDS
 TUTORIAL = ROOT / "docs" / "tutorial"  # followed in an environment of its own, see test_docs_tutorial
 PAGES = pages()
 BLOCKS = {page: blocks_of(page) for page in PAGES}
-UNFINISHED = {"spacy.md"}  # being written
 FOLLOWED = [
     page
     for page in PAGES
     if TUTORIAL not in page.parents
-    and page.name not in UNFINISHED
     and any(block.runs and block.language in (*SHELL, PYTHON) for block in BLOCKS[page])
 ]
 OPTIONAL = {"spacy", "pyspark", "mcp"}
