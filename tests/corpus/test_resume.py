@@ -155,8 +155,8 @@ def workers_of(process: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 def test_a_killed_worker_is_reported_and_the_rest_is_kept(undisturbed: Path, tmp_path: Path) -> None:
-    pool = Workers(2)
-    with pytest.raises(PbohError, match=r"killed by signal 9.*Run the same command again"):
+    again = r"killed by signal 9.*Run the same command again"
+    with pytest.raises(PbohError, match=again), Workers(2) as pool:
         for _ in pool.run((time.sleep, (0.05,)) for _ in range(20)):
             os.kill(pool.processes()[1], signal.SIGKILL)
     assert pool.processes() == [os.getpid()]

@@ -20,6 +20,7 @@ LINKS = {
     "plain": ("a [[Bus]].", "a Bus.", [("Bus", "Bus")]),
     "label": ("a [[Bus|coach]].", "a coach.", [("coach", "Bus")]),
     "first letter": ("[[bus]]", "bus", [("bus", "Bus")]),
+    "two blanks": ("[[bus  stop]]", "bus  stop", [("bus  stop", "Bus stop")]),
     "trail": ("[[bus]]es, [[Car|auto]]s!", "buses, autos!", [("buses", "Bus"), ("autos", "Car")]),
     "no trail in capitals": ("[[bus]]ES", "busES", [("bus", "Bus")]),
     "no trail behind a digit": ("[[bus]]2x", "bus2x", [("bus", "Bus")]),

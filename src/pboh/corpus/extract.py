@@ -74,8 +74,7 @@ def extract(
     site = _site([header for _, header in opened], options)
     count = _affordable(workers or len(os.sched_getaffinity(0)), memory)
     folder = Path(out)
-    pool = Workers(count)
-    with _ours(folder), PeakMemory(pool.processes) as peak:
+    with _ours(folder), Workers(count) as pool, PeakMemory(pool.processes) as peak:
         run = _Run(folder, sources, options, site, pool, memory, report)
         figures = run.finish()
         figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
@@ -165,6 +164,7 @@ class _Run:
             return done
         self._forget_other(plan)
         scanned = self._scan()
+        self._pool.give_back()
         index = self._resolve(scanned)
         figures = self._write(scanned, index)
         return self._publish(plan, scanned, index, figures)

@@ -60,6 +60,11 @@ class Site:
             interwiki=interwiki_prefixes("sites") - set(local),
         )
 
+    @property
+    def capitalises_as_ascii(self) -> bool:
+        """Whether titles begin with capitals and the capital of i is I."""
+        return self.first_letter and self.language not in _DOTTED
+
     @classmethod
     def default(cls, language: str = "en") -> Site:
         """The Wikipedia of ``language``, for pages that come without a ``<siteinfo>``."""
@@ -74,7 +79,8 @@ _BIDI = re.compile("[\u200e\u200f\u202a-\u202e]+")
 # a script without case; 81 characters are never more than the 255 bytes a title may have.
 _CAPITALS = "A-ZÀ-ÖØ-ÞА-ЯЁא-תء-غف-يぁ-ゖァ-ヺー一-鿿가-힣"
 _SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?*$@=+–-"""
-PLAIN_TITLE = rf"[{_CAPITALS}][{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
+PLAIN_REST = rf"[{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
+PLAIN_TITLE = rf"[{_CAPITALS}]{PLAIN_REST}"
 _PLAIN = re.compile(PLAIN_TITLE)
 _INVALID = re.compile(
     "[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;|(?:^|/)[.][.]?(?:/|$)"
@@ -112,7 +118,7 @@ def _capital(title: str, site: Site) -> str:
     if not site.first_letter or not title:
         return title
     first = title[0]
-    if first == "i" and site.language in _DOTTED:
+    if first == "i" and not site.capitalises_as_ascii:
         return "İ" + title[1:]
     upper = first.upper()
     if upper == first or len(upper) > 1 or "ა" <= first <= "ჿ":

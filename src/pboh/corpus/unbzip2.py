@@ -34,7 +34,7 @@ def decode(blocks: Sequence[bytes]) -> list[Bytes] | None:
     decoded: dict[int, Bytes] = {}
     # blocks of about the same size together, so that no chain is followed alone for long
     order = sorted(range(len(blocks)), key=lambda number: -len(blocks[number]))
-    raw, chains = _room()
+    raw, chains = room()
     for at in range(0, len(order), TOGETHER):
         group = order[at : at + TOGETHER]
         sizes = np.zeros(len(group), dtype=np.int64)
@@ -57,7 +57,7 @@ def decode(blocks: Sequence[bytes]) -> list[Bytes] | None:
 
 
 @cache
-def _room() -> tuple[Bytes, Uint32]:
+def room() -> tuple[Bytes, Uint32]:
     """Room for the blocks read together; kept, because the system takes long to hand out so much memory."""
     return np.empty((TOGETHER, _ROOM), dtype=np.uint8), np.empty((TOGETHER, _ROOM), dtype=np.uint32)
 

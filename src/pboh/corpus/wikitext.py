@@ -21,6 +21,7 @@ from pboh.corpus.titles import (
     CATEGORY,
     FILE,
     MAIN,
+    PLAIN_REST,
     PLAIN_TITLE,
     Site,
     split_target,
@@ -172,9 +173,11 @@ class _Reader:
         trail = f"[{site.conventions.trail}]*+" if site.conventions.trail else ""
         self.trail = re.compile(f"({trail})")
         # A whole link whose anchor needs no care, in one match; any other [[ waits for its ]].
-        # Groups: a target that is a title as it stands, any other target, label, trail.
+        # Groups: a target that is a title as it stands; one that is but for its first letter; any other;
+        # the label; the trail.
+        small = f"[a-z]{PLAIN_REST}" if site.capitalises_as_ascii else "(?!)"
         self.split = re.compile(
-            rf"\[\[(?!\[)(?:(?:({PLAIN_TITLE})(?=[|\]])|([^\[\]|\n{{}}<>]++))"
+            rf"\[\[(?!\[)(?:(?:({PLAIN_TITLE})(?=[|\]])|({small})(?=[|\]])|([^\[\]|\n{{}}<>]++))"
             rf"(?:\|(?!\s)([^\[\]\n]++)(?<!\s))?+\]\]({trail}))?+"
         ).split
         options = "|".join(map(re.escape, sorted(site.conventions.image_options)))
@@ -205,16 +208,22 @@ class _Reader:
         Lists rather than a loop: what all links of a page have in common is one call for all of them.
         """
         parts = self.split(text)
-        titles, targets, labels, trails = parts[1::5], parts[2::5], parts[3::5], parts[4::5]
-        shown = zip(labels, titles, targets, trails, strict=True)
+        titles, small, targets, labels, trails = (parts[group::6] for group in range(1, 6))
+        shown = zip(labels, titles, small, targets, trails, strict=True)
         anchors = [
-            (label or title or target or "[[") + (trail or "") for label, title, target, trail in shown
+            (label or title or other or target or "[[") + (trail or "")
+            for label, title, other, target, trail in shown
         ]
-        page = _Page(parts[0::5], anchors, titles)
+        if any(small):
+            titles = [
+                title or (other and other[0].upper() + other[1:])
+                for title, other in zip(titles, small, strict=True)
+            ]
+        page = _Page(parts[0::6], anchors, titles)
         if "  " in "|".join(filter(None, titles)):
             for at, title in enumerate(titles):
                 if title and "  " in title:
-                    titles[at], targets[at] = None, title
+                    titles[at], targets[at] = None, small[at] or title
         if None in titles and self._other_links(page, targets, labels, trails) and not last:
             return None
         if "&" in text:

@@ -21,6 +21,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Self
 
+import pyarrow as pa
+
+from pboh.corpus import unbzip2
 from pboh.errors import PbohError
 from pboh.files import peak_memory_megabytes
 
@@ -30,12 +33,19 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 class Workers:
     """``count`` processes that run functions; with one, everything runs in this process.
 
-    The processes live while :meth:`run` does, so that what happens in between has the memory to itself.
+    The processes start when there is something to do and stay until the block ends: loading what they need
+    takes longer than some tasks.
     """
 
     def __init__(self, count: int) -> None:
         self._running: dict[Connection, subprocess.Popen[bytes]] = {}
         self._count = count
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._stop(finished=kind is None)
 
     def _start(self) -> None:
         for _ in range(self._count):
@@ -67,13 +77,16 @@ class Workers:
             for function, arguments in tasks:
                 yield arguments, function(*arguments)
             return
-        finished = False
-        try:
+        if not self._running:
             self._start()
-            yield from self._share(tasks)
-            finished = True
-        finally:
-            self._stop(finished)
+        yield from self._share(tasks)
+
+    def give_back(self) -> None:
+        """Have the processes return memory they do not use, before something else needs much."""
+        for connection in self._running:
+            self._send(connection, (_give_back, ()))
+        for connection in self._running:
+            self._receive(connection)
 
     def _share(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         waiting, drawn = iter(tasks), {}
@@ -111,6 +124,15 @@ class Workers:
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
         todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
         return PbohError(f"a worker process {how}", todo=todo)
+
+
+def _give_back() -> None:
+    """Return free memory to the system, which the allocators keep otherwise."""
+    gc.collect()
+    unbzip2.room.cache_clear()
+    pa.default_memory_pool().release_unused()
+    with contextlib.suppress(OSError, AttributeError):  # glibc only
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _environment() -> dict[str, str]:
