@@ -102,7 +102,10 @@ def main() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = dump(folder)
-        results: dict[str, Any] = {"dump": source.name, "workers": WORKERS, "decoding": decoding(source)}
+        # other programs running at the same time slow down both sides: say how many there were
+        results: dict[str, Any] = {"dump": source.name, "workers": WORKERS, "processors": os.cpu_count()}
+        results["load of the machine before"] = round(os.getloadavg()[0], 1)
+        results["decoding"] = decoding(source)
         results["ours, 1 worker"] = ours(source, folder, 1)
         results[f"ours, {WORKERS} workers"] = fast = ours(source, folder, WORKERS)
         try:

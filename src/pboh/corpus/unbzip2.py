@@ -41,7 +41,8 @@ def decode(blocks: Sequence[bytes]) -> list[Bytes] | None:
         places = np.zeros(len(group), dtype=np.uint32)
         for lane, number in enumerate(group):
             block = blocks[number]
-            words = np.frombuffer(block + bytes(_SPARE - len(block) % 4), dtype=">u4").astype(np.uint64)
+            halves = np.frombuffer(block + bytes(_SPARE - len(block) % 4), dtype=">u4").astype(np.uint64)
+            words = halves[:-1] << np.uint64(32) | halves[1:]
             size, start = _symbols(words, 8 * len(block), raw[lane])
             if size <= 0 or start >= size:
                 return None
@@ -91,10 +92,8 @@ _CRC = _crc_tables()
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
 def _bits(words: Uint64, at: int, count: int) -> int:
-    """``count`` bits (at most 32) from bit ``at`` on."""
-    word = at >> 5
-    two = words[word] << np.uint64(32) | words[word + 1]
-    return int(np.int64(two << np.uint64(at & 31) >> np.uint64(64 - count)))
+    """``count`` bits (at most 32) from bit ``at`` on; every word holds the 64 bits from its place on."""
+    return int(np.int64(words[at >> 5] << np.uint64(at & 31) >> np.uint64(64 - count)))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]

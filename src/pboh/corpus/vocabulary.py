@@ -201,6 +201,39 @@ def _pair(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def _any_word(
+    data: Bytes, kinds: Bytes, lower: Int32, letters: Bytes, here: int, end: int
+) -> tuple[int, int, int, int]:
+    """What begins here, whatever its letters, written at ``end`` in lower case.
+
+    Returns the end of what was written, where to go on, how many characters that is from here, and how many
+    the word has: none if it is no content word.
+    """
+    code, after = _decoded(data, here)
+    if kinds[code] == UNSPACED:
+        return _pair(data, kinds, lower, letters, here, end)
+    if kinds[code] == BREAK:
+        return end, after, 1, 0
+    length = digits = 0
+    while kinds[code] not in (BREAK, UNSPACED):
+        digits += kinds[code] == DIGIT
+        length += 1
+        if length <= LONGEST_WORD:
+            end = _put(lower[code], letters, end)
+        here = after
+        if here >= data.size:
+            break
+        code, after = _decoded(data, here)
+    return end, here, length, length if _is_word(length, digits) else 0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def _is_word(length: int, digits: int) -> bool:
+    """Whether so many characters, so many of them digits, are a content word."""
+    return length == 4 if digits == length else 2 <= length <= LONGEST_WORD
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
 def _number(
     data: Bytes,
     ascii_lower: Bytes,
@@ -214,7 +247,8 @@ def _number(
 ) -> bool:
     """Number the content words from ``state`` on; False when there must be more room before it can go on.
 
-    Every word is written where a new one would stand, and stays there if it is new.
+    A word is written where a new one would stand, and stays there if it is new; of a short word in ASCII that
+    is done only when it is.
     """
     size, stop, here, at, kept = state
     while here < data.size:
@@ -226,47 +260,40 @@ def _number(
         if size + 2 >= bounds.size or end + _LONGEST >= letters.size:
             state[0], state[2], state[3], state[4] = size, here, at, kept
             return False
-        first, digits, odd, packed = at, 0, False, np.uint64(0)
-        while low:
-            if low < 128:
-                digits += 48 <= low <= 57
-                here += 1
-            else:
-                code, after = _decoded(data, here)
-                kind = kinds[code]
-                if kind in (BREAK, UNSPACED):
-                    break
-                digits += kind == DIGIT
-                here = after
-            at += 1
-            if at - first <= LONGEST_WORD:
-                if low < 128:
-                    letters[end] = low
-                    packed = packed << np.uint64(8) | np.uint64(low)
-                    end += 1
-                else:
-                    end = _put(lower[code], letters, end)
-                    odd = True
+        first, begin, fresh, packed = at, here, end, np.uint64(0)
+        while 0 < low < 128:
+            packed = packed << np.uint64(8) | np.uint64(low)
+            here += 1
             low = ascii_lower[data[here]] if here < data.size else 0
-        length = at - first
-        last = at
-        if length == 0:
-            code, after = _decoded(data, here)
-            if kinds[code] == BREAK:
-                here, at = after, at + 1
+        if low == 0:
+            length = here - begin
+            at += length
+            digits = 0
+            if data[begin] <= 57:  # it begins with a digit
+                for i in range(begin, here):
+                    digits += data[i] <= 57
+            if not _is_word(length, digits):
                 continue
-            end, here, characters, length = _pair(data, kinds, lower, letters, here, end)
-            at, last, odd = at + characters, first + length, True
-        elif not (length == 4 if digits == length else 2 <= length <= LONGEST_WORD):
-            continue
-        if odd:
+            end = fresh + length
+        else:
+            end, here, characters, length = _any_word(data, kinds, lower, letters, begin, fresh)
+            at += characters
+            if not length:
+                continue
             packed = np.uint64(0)
-            for i in range(bounds[size], end):
+            for i in range(fresh, end):
                 packed = packed << np.uint64(8) | np.uint64(letters[i])
+        if low == 0 and length > 7:
+            for i in range(length):
+                letters[fresh + i] = ascii_lower[data[begin + i]]
         number = _look_up(table, bounds, letters, size, end, packed)
-        size += number == size
+        if number == size:
+            if low == 0:
+                for i in range(length):
+                    letters[fresh + i] = ascii_lower[data[begin + i]]
+            size += 1
         # no branch: whether a word is a stop word cannot be foreseen
-        found[0, kept], found[1, kept], found[2, kept] = first, last, number - stop
+        found[0, kept], found[1, kept], found[2, kept] = first, first + length, number - stop
         kept += number >= stop
     state[0], state[2], state[3], state[4] = size, here, at, kept
     return True
