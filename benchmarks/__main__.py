@@ -8,7 +8,7 @@ from importlib import import_module
 
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
-    "learning", "learning_curves", "service",
+    "learning", "learning_curves", "service", "annotate", "spacy_linker",
 )  # fmt: skip
 
 
