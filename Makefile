@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 help:
 	@echo "make setup   create .venv with everything developers need"
-	@echo "make demo    train on a small dump that ships with the tests and link a text with it"
+	@echo "make demo    link real text with the starter model"
 	@echo "make test    run the tests"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory, as ratios against peers (results in benchmarks/results)"
@@ -29,9 +29,9 @@ $(READY): $(CORE)
 	@touch $@
 
 demo: $(CORE)
-	$(BIN)/pboh train tests/data/world.xml --out data/demo
-	$(BIN)/pboh link --model data/demo "Müller scored for Bayern against Dortmund, and all of Paris watched."
-	$(BIN)/pboh link --model data/demo "Müller won the Nobel Prize for her novels; Hemingway wrote his in Paris."
+	$(BIN)/pboh info
+	$(BIN)/pboh link "Georgia borders Armenia, Azerbaijan and Russia."
+	$(BIN)/pboh link "Ray Charles sang about Georgia."
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
