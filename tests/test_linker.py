@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -234,3 +235,17 @@ def test_overlap_is_refused_unless_allowed(linker):
     with pytest.raises(SpanError, match="overlap"):
         linker.disambiguate(FOOTBALL, [(0, 6), (3, 13)])
     assert len(linker.disambiguate(FOOTBALL, [(0, 6), (3, 13)], overlapping=True)) == 2
+
+
+def test_it_says_so_when_kernels_are_compiled_and_only_then(caplog):
+    from numba import njit
+
+    from pboh.warmup import say_if_compiling
+
+    with say_if_compiling(after=0.0):
+        time.sleep(0.1)
+    assert not caplog.records, "a slow machine compiles nothing"
+    with say_if_compiling(after=0.0):
+        njit(lambda x: x + 1)(1)
+        time.sleep(0.1)
+    assert "compiling kernels" in caplog.text

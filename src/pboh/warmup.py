@@ -35,6 +35,7 @@ def ensure_kernel_cache() -> None:
 @contextmanager
 def say_if_compiling(after: float = 2.0) -> Iterator[None]:
     """Explain a first call that takes long: its kernels are being compiled, once per machine and version."""
+    from numba.core import event  # noqa: PLC0415  (numba reads where its cache is when it is imported)
 
     def say() -> None:
         logging.getLogger("pboh").warning(
@@ -43,9 +44,20 @@ def say_if_compiling(after: float = 2.0) -> Iterator[None]:
 
     timer = Timer(after, say)
     timer.daemon = True
-    timer.start()
+
+    class Compilations(event.Listener):
+        """Hears of kernels that are compiled, not of those loaded from the cache."""
+
+        def on_start(self, event: object) -> None:
+            if timer.ident is None:
+                timer.start()
+
+        def on_end(self, event: object) -> None:
+            pass
+
     try:
-        yield
+        with event.install_listener("numba:compile", Compilations()):
+            yield
     finally:
         timer.cancel()
 
