@@ -108,7 +108,7 @@ class Solution:
 class Linker:
     """Resolves the mentions of documents together. Safe to share between threads and to pickle."""
 
-    def __init__(self, model: Model, settings: Settings = DEFAULT) -> None:
+    def __init__(self, model: Model, settings: Settings = DEFAULT, *, calibrated: bool = True) -> None:
         self.model = model
         self.settings = settings
         self._candidates = Candidates(model, settings)
@@ -116,7 +116,8 @@ class Linker:
         self._known: dict[int, Entity] = {}
         # a calibration belongs to the settings it was fitted with
         own = stored_settings(model).change(threshold=settings.threshold)
-        self._reliability = Reliability.of(model.info.get("calibration")) if settings == own else None
+        fits = calibrated and settings == own
+        self._reliability = Reliability.of(model.info.get("calibration")) if fits else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.model.folder, self.settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -109,3 +111,16 @@ def test_markdown() -> None:
         "### Title\n\n| Extension | a&#124;b |\n| --- | ---: |\n"
         "| one | **+1.00** |\n| two | -1.00 |\n\nnote\n"
     )
+
+
+def test_a_calibration_does_not_favour_the_settings_it_belongs_to(
+    real: Linker, gold: Dataset, tmp_path: Path
+) -> None:
+    """Trials go by marginals throughout: an extension without effect gains nothing on a calibrated model."""
+    model = tmp_path / "model"
+    shutil.copytree(real.model.folder, model)
+    info = json.loads((model / "model.json").read_text())
+    never = {"weights": {"bias": -9.0}, "knots": [[-9.0, 0.1], [9.0, 0.1]], "threshold": 0.5}
+    (model / "model.json").write_text(json.dumps({**info, "calibration": never}))
+    row, _ = ablate(load(model, threshold=0.5), [gold], [Extension("nothing", {"damping": 0.01})])
+    assert row.on_top[0].f1 == pytest.approx(0.0, abs=0.02)

@@ -45,7 +45,8 @@ class _Scorer:
 
     def __call__(self, piece: _Piece) -> Floats:
         settings, number, first = piece
-        linker = Linker(self.linker.model, settings)
+        # a calibration fits one setting only: with it, the threshold would mean something else there
+        linker = Linker(self.linker.model, settings, calibrated=False)
         dataset = self.datasets[number]
         part = replace(dataset, documents=dataset.documents[first : first + _CHUNK])
         return judge(part, [answer_document(linker, document) for document in part], self.resolve).counts
