@@ -27,6 +27,11 @@ class FakeSettings:
 
 
 class FakeModel:
+    """What is known of a model beside its names."""
+
+    def __init__(self) -> None:
+        self.info: dict[str, Any] = {}
+
     def links(self, entity: int) -> int:
         return [70, 30, 900, 10, 1200, 50][entity]
 

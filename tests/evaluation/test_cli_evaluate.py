@@ -46,16 +46,10 @@ def fake_model(monkeypatch: pytest.MonkeyPatch, linker) -> list[tuple[str, bool,
 
     def load(path: Path, *, paper: bool = False, **settings: object):
         loaded.append((Path(path).name, paper, settings))
-        info = {"wiki": "testwiki", "totals": {"entities": 6}}
         made = linker.with_settings(system="pboh")
-        made.model = Mapped(made.model, info)
+        made.model.info = {"wiki": "testwiki", "totals": {"entities": 6}}
         made.with_settings = linker.with_settings
         return made
-
-    class Mapped(dict):
-        def __init__(self, values: dict, info: dict) -> None:
-            super().__init__(values)
-            self.info = info
 
     monkeypatch.setattr(pboh.linker, "load", load)
     return loaded
