@@ -51,10 +51,19 @@ def main() -> dict[str, Any]:
             results[f"workers_{workers}"] = levels
             if workers == 2:
                 results["memory"] = server.remember(requests, int(LONG * SCALE))
-    one, two = (results[f"workers_{w}"][-1]["per_second"] for w in (1, 2))
-    results["second_worker"] = two / one
+    results["scaling"] = scaling(model, requests)
+    results["second_worker"] = results["scaling"][1]["per_second"] / results["scaling"][0]["per_second"]
     show(results)
     return save("service", results)
+
+
+def scaling(model: Path, requests: list[bytes]) -> list[dict[str, Any]]:
+    """One and two workers of one thread each: with more, one worker already computes on both cores."""
+    rows = []
+    for workers in (1, 2):
+        with serving(model, workers, "--threads", "1") as server:
+            rows.append(server.measure(requests, 8, max(32, int(REQUESTS[8] * SCALE))))
+    return rows
 
 
 def some_documents() -> list[Job]:
@@ -123,11 +132,11 @@ class Server:
 
 
 @contextmanager
-def serving(model: Path, workers: int) -> Iterator[Server]:
+def serving(model: Path, workers: int, *options: str) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["serve", "--model", str(model), "--port", str(port), "--workers", str(workers)]
+    command = ["serve", "--model", str(model), "--port", str(port), "--workers", str(workers), *options]
     process = subprocess.Popen(
         [sys.executable, "-c", "from pboh.cli import main; main()", *command, "--log-level", "warning"]
     )
@@ -218,7 +227,7 @@ def show(results: dict[str, Any]) -> None:
     table("The service under load (loopback)", columns, rows)
     memory = results["memory"]
     print(f"\nwithout the service: {results['direct_per_second']:.0f} documents/s on one core")
-    print(f"two workers answer {results['second_worker']:.2f} times as many requests as one")
+    print(f"two workers of one thread answer {results['second_worker']:.2f} times as many requests as one")
     print(
         f"{memory['requests']:,} requests: memory {memory['megabytes'][0]:.0f} → "
         f"{memory['megabytes'][-1]:.0f} MB, {memory['errors']} errors"
