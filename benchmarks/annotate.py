@@ -38,8 +38,11 @@ from pboh.integrations.spark import annotate
 source, model, executors, partitions = sys.argv[1:]
 os.environ["PYSPARK_PYTHON"] = sys.executable
 master = f"local-cluster[{executors},1,1024]"
-session = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
-df = session.read.parquet(source).repartition(int(partitions)).cache()
+builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
+# all executors first, and no waiting for the one that read a partition
+builder = builder.config("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+session = builder.config("spark.locality.wait", "0s").getOrCreate()
+df = session.read.parquet(source).repartition(int(partitions))
 number = df.count()
 began = perf_counter()
 annotate(df.limit(40).repartition(int(partitions)), model).write.format("noop").mode("overwrite").save()
