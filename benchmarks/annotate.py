@@ -2,8 +2,7 @@
 
 Texts are the beginnings of validation pages, about as long as a news article. Rates are those of the running
 job, without what it takes to start processes; `first_seconds` is that start. Ratios hold within one run, on a
-machine that has nothing else to do (`load_average` is that of the beginning); `cpu_ms` is the processor time
-of a document, start included, which others disturb less.
+machine that has nothing else to do (`load_average` is that of the beginning).
 Without the sample corpus the small world of the tests stands in; without Java there are no rows for Spark.
 """
 
@@ -84,21 +83,15 @@ def with_workers(source: Path, model: Path, workers: int, folder: Path) -> dict[
         if detail.endswith("documents/s"):
             moments.append((perf_counter(), done))
 
-    began, spent = perf_counter(), processor_seconds()
+    began = perf_counter()
     figures = annotate([source], folder / f"{workers}.parquet", model, workers=workers, report=report)
     first, last = moments[workers - 1], moments[-1]  # every worker has begun
     return {
         "documents_per_second": (last[1] - first[1]) / (last[0] - first[0]),
         "first_seconds": first[0] - began,
-        "cpu_ms": 1e3 * (processor_seconds() - spent) / figures["documents"],
         "peak_memory_megabytes": figures["peak_memory_megabytes"],
         "mentions": figures["mentions"] / figures["documents"],
     }
-
-
-def processor_seconds() -> float:
-    """Of this process and of those that it started and that have ended."""
-    return sum(os.times()[:4])
 
 
 def with_executors(source: Path, model: Path, executors: int) -> dict[str, float]:
@@ -135,7 +128,7 @@ def main() -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     rows = [
-        (name, *(value.get(column, "–") for column in ("documents_per_second", "cpu_ms", "first_seconds")))
+        (name, *(value.get(column, "–") for column in ("documents_per_second", "first_seconds")))
         for name, value in results.items()
         if isinstance(value, dict)
     ]
@@ -143,7 +136,7 @@ def show(results: dict[str, Any]) -> None:
         load = results["load_average"]
         print(f"\nload average {load:.1f}: the machine is busy, so rates and ratios mean little")
     title = f"{results['documents']} documents of {results['characters']} characters"
-    table(title, ("how", "documents/s", "processor ms/document", "seconds to the first"), rows)
+    table(title, ("how", "documents/s", "seconds to the first"), rows)
     print(f"\ntwo workers / one: {results['ratio_workers']:.2f}")
     if "ratio_executors" in results:
         print(f"two executors / one: {results['ratio_executors']:.2f}")
