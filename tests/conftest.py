@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -85,6 +86,15 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("pboh")
+
+
+@pytest.fixture(scope="session")
+def needs_spark() -> None:
+    """Skip, and say what is missing, where Spark cannot run."""
+    if importlib.util.find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
 
 
 @pytest.fixture(scope="module")

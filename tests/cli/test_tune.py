@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,10 @@ import pytest
 import pboh.cli
 import pboh.linker
 from pboh.linker import load
+from typed import run
 
 WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-def run(*arguments: object) -> int:
-    """The command as typed; returns its exit code."""
-    before = sys.argv
-    sys.argv = ["pboh", *map(str, arguments)]
-    try:
-        pboh.cli.main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    finally:
-        sys.argv = before
-    return 0
 
 
 @pytest.fixture

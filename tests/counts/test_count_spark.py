@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import bz2
-import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,17 +24,9 @@ SUMS = ("sums/pages", "sums/anchors", "sums/disambiguations", "sums/crosswikis",
 CROSSWIKIS = "Mercury\t0.5 Page_1 W:7/14\nno tab here\nmercury\t0.1 Page_3 W:5/5 w:2/2 Wx:9/9\n"
 
 
-def needs_spark() -> None:
-    if importlib.util.find_spec("pyspark") is None:
-        pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
-
-
 @pytest.fixture(scope="session")
-def session() -> Iterator[Any]:
+def session(needs_spark: None) -> Iterator[Any]:
     """One Spark session for all tests."""
-    needs_spark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -97,9 +87,9 @@ def test_a_real_corpus_counts_the_same(session: Any, shared: Path, tmp_path: Pat
     same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())
 
 
+@pytest.mark.usefixtures("needs_spark")
 def test_several_executors_in_their_own_processes(tmp_path: Path) -> None:
     """local-cluster mode: executors share nothing with the driver but the file system."""
-    needs_spark()
     corpus = write_corpus(tmp_path / "corpus", random_pages(7, 40))
     (tmp_path / "crosswikis.txt").write_text(CROSSWIKIS)
     options = ["--crosswikis", str(tmp_path / "crosswikis.txt")]

@@ -1,29 +1,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 import pboh.cli
 import pboh.linker
+from typed import run
 
 DATA = Path(__file__).parent / "data"
 WORLD = Path(__file__).parents[1] / "data" / "world.xml"
-
-
-def run(*arguments: object) -> int:
-    """The command as typed; returns its exit code."""
-    before = sys.argv
-    sys.argv = ["pboh", *map(str, arguments)]
-    try:
-        pboh.cli.main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    finally:
-        sys.argv = before
-    return 0
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -47,16 +46,8 @@ session.stop()
 """
 
 
-def needs_spark() -> None:
-    if importlib.util.find_spec("pyspark") is None:
-        pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
-
-
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    needs_spark()
+def session(needs_spark: None) -> Iterator[Any]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -132,9 +123,9 @@ def test_archives_are_unpacked_once_by_whoever_comes_first(session, world_model,
         pack(world_model, tmp_path / "x.tar")
 
 
+@pytest.mark.usefixtures("needs_spark")
 def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
     """local-cluster mode: executors are processes of their own and get the model as an archive."""
-    needs_spark()
     source, model = documents(tmp_path), shutil.copytree(world_model, tmp_path / "model")
     script = tmp_path / "job.py"
     script.write_text(ON_EXECUTORS)
@@ -152,9 +143,9 @@ def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
     assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
 
 
+@pytest.mark.usefixtures("needs_spark")
 def test_the_command_on_several_executors(world_model, tmp_path):
     """Here executors see the model by its path."""
-    needs_spark()
     source, figures = documents(tmp_path), tmp_path / "figures.json"
     command = [sys.executable, "-c", "from pboh.cli import main; main()", "annotate", f"file://{source}"]
     command += ["--out", f"file://{tmp_path}/spark", "--model", str(world_model), "--json", str(figures)]
