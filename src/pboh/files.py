@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -55,6 +56,24 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise
         what, todo = reasons[error.errno]
         raise OutputError(what, where=path, todo=todo) from error
+
+
+@contextmanager
+def claimed(folder: Path, where: Path) -> Iterator[None]:
+    """Make ``folder`` and hold it for this process alone; ``where`` is what the user named."""
+    with disk_errors(where):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            what = "another process is writing here"
+            raise OutputError(what, where=where, todo="Wait until it has finished") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
 
 
 def flush_to_disk(path: Path) -> None:

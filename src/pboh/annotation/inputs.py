@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -33,20 +34,20 @@ class Chunk(NamedTuple):
     weight: int  # its share of the total: rows, or bytes of the file
 
 
-class Source:
+class Source(ABC):
     """Files of one kind, in order."""
 
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         self.paths, self.options = paths, options
         self.total = 0  # what the weights of all chunks sum to
 
+    @abstractmethod
     def schema(self) -> pa.Schema:
         """Columns of the output."""
-        raise NotImplementedError
 
+    @abstractmethod
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
         """All chunks but those done, numbered as if all were there."""
-        raise NotImplementedError
 
 
 def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:

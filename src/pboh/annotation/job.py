@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
-import hashlib
 import os
 import shutil
 import time
@@ -23,8 +21,9 @@ from pboh.annotation.inputs import Chunk, Source, open_inputs
 from pboh.annotation.rows import Options, annotate_batch, annotate_lines, annotator
 from pboh.corpus.workers import PeakMemory, Workers
 from pboh.errors import InputError, OutputError
-from pboh.files import disk_errors, read_json, write_json, written_aside
+from pboh.files import claimed, disk_errors, read_json, write_json, written_aside
 from pboh.linker import Linker, model_folder
+from pboh.model.store import fingerprint
 from pboh.progress import Report, silent
 
 FORMAT = "pboh-annotations"
@@ -123,16 +122,6 @@ def _describe(source: Source, options: Options, linker: Linker) -> dict[str, Any
     return plain
 
 
-def fingerprint(model: Path) -> str:
-    """Tells models apart: by their descriptions, which hold the checksums of the rest, and by their files."""
-    digest = hashlib.sha256()
-    for file in sorted(path for path in model.rglob("*") if path.is_file()):
-        digest.update(f"{file.relative_to(model)}\t{file.stat().st_size}\n".encode())
-        if file.suffix == ".json":
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 def _manifest(out: Path) -> Path:
     return out.with_name(f"{out.name}.json")
 
@@ -147,14 +136,7 @@ def _ours(out: Path, job: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]
     folder, manifest = out.with_name(f"{out.name}.parts"), _manifest(out)
     if out.is_dir():
         raise OutputError("this is a folder, not a file", where=out, todo="Choose another --out")
-    with disk_errors(out):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "another process is writing this file"
-            raise OutputError(what, where=out, todo="Wait until it has finished") from None
+    with claimed(folder, out):
         try:
             finished = _known(out, manifest, job)
             if not manifest.exists():
@@ -165,7 +147,6 @@ def _ours(out: Path, job: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]
                     stale.unlink(missing_ok=True)  # a process was killed while it wrote this
             yield folder, finished
         finally:
-            os.close(handle)
             with suppress(OSError):  # stays if there are parts in it
                 folder.rmdir()
 

@@ -7,7 +7,6 @@ when it is complete; the tables are moved out at the end and ``corpus.json`` is 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -29,7 +28,7 @@ from pboh.corpus.tables import Place, write_chunk
 from pboh.corpus.titles import Site
 from pboh.corpus.workers import PeakMemory, Task, Workers
 from pboh.errors import CorpusError, InputError, OutputError
-from pboh.files import disk_errors, read_json, write_json, written_aside
+from pboh.files import claimed, disk_errors, read_json, write_json, written_aside
 from pboh.progress import Report, silent
 
 FORMAT, VERSION = "pboh-corpus", 1
@@ -115,18 +114,8 @@ def _ours(folder: Path) -> Iterator[None]:
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         what = "the folder holds other things than a corpus"
         raise OutputError(what, where=folder, todo="Name an empty or a new folder")
-    with disk_errors(folder):
-        (folder / _WORK).mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / _WORK, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "another process is writing to this folder"
-            raise OutputError(what, where=folder, todo="Wait until it has finished") from None
-        try:
-            yield
-        finally:
-            os.close(handle)
+    with claimed(folder / _WORK, folder):
+        yield
 
 
 def _is_ours(folder: Path) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.errors import InputError, MissingExtraError, ModelError
-from pboh.files import checksum
+from pboh.model.store import fingerprint
 
 try:
     from spacy import util
@@ -82,14 +82,9 @@ def open_linker(model: str | None, settings: dict[str, Any]) -> "Linker":
         raise ModelError(reason.what, where=reason.where, todo=todo) from None
 
 
-def fingerprint(linker: "Linker") -> str:
-    """Checksum of a model's description, which holds those of all its files."""
-    return checksum(linker.model.folder / "model.json")
-
-
 def warn_of_another_model(linker: "Linker", stored: dict[str, Any]) -> None:
     """Say so when a pipeline meets another model than the one it was saved with."""
-    if stored.get("sha256") != fingerprint(linker):
+    if stored.get("sha256") != fingerprint(linker.model.folder):
         _log.warning(
             "%s is not the model this pipeline was saved with; answers may differ", linker.model.folder
         )
@@ -252,7 +247,7 @@ class PbohLinker(Pipe):
         return copy
 
     def _stored(self) -> bytes:
-        return msgspec.json.encode({"cfg": self.cfg, "sha256": fingerprint(self.linker)})
+        return msgspec.json.encode({"cfg": self.cfg, "sha256": fingerprint(self.linker.model.folder)})
 
     def _restore(self, data: bytes) -> None:
         """Options that this component was given (that are not the defaults) go before stored ones."""

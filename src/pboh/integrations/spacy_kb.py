@@ -14,10 +14,10 @@ from spacy.tokens import Span
 from spacy.vocab import Vocab
 
 from pboh.errors import InputError
-from pboh.integrations.spacy import fingerprint, open_linker, warn_of_another_model
+from pboh.integrations.spacy import open_linker, warn_of_another_model
 from pboh.model.hashing import hash_units
 from pboh.model.overlay import Overlay
-from pboh.model.store import Model
+from pboh.model.store import Model, fingerprint
 
 Array = np.ndarray[Any, Any]
 VECTORS_KEPT = 200_000  # entities whose vectors stay in memory
@@ -184,7 +184,7 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
         """Options and a reference to the model; the model itself stays where it is."""
         stored = {
             **self.options,
-            "sha256": fingerprint(self.linker),
+            "sha256": fingerprint(self.linker.model.folder),
             "entity_vector_length": self.entity_vector_length,
         }
         return msgspec.json.encode(stored)

@@ -18,13 +18,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from pboh.annotation.job import fingerprint
 from pboh.annotation.rows import Options, annotate_batch, annotator, schema
 from pboh.counts.spark import SPARK_ERRORS, first_line, open_session
 from pboh.errors import InputError, MissingExtraError, ModelError, OutputError
 from pboh.files import written_aside
 from pboh.linker import model_folder
-from pboh.model.store import MANIFEST, read_manifest
+from pboh.model.store import MANIFEST, fingerprint, read_manifest
 
 try:
     from pyspark import SparkFiles

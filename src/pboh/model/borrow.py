@@ -37,12 +37,12 @@ def to_change(model: Path, out: Path | None) -> tuple[Model, Path, dict[str, Any
             raise OutputError(what, where=out, todo=todo)
         return base, out, _borrowed(base)
     info = read_manifest(out)
-    if "base" not in info or info["base"]["fingerprint"] != fingerprint(base.info):
+    if "base" not in info or info["base"]["fingerprint"] != numbering(base.info):
         raise OutputError("the folder holds another model", where=out, todo="Choose another --out")
     return open_model(out), out, info
 
 
-def fingerprint(info: dict[str, Any]) -> str:
+def numbering(info: dict[str, Any]) -> str:
     """What tells a model's numbering of entities from another's; overlays do not change it."""
     if "base" in info:
         return str(info["base"]["fingerprint"])
@@ -64,7 +64,7 @@ def base_folder(info: dict[str, Any]) -> Path:
 def open_base(folder: Path, info: dict[str, Any]) -> Model:
     """The model that ``folder`` borrows from, if it is still the same."""
     base = open_model(base_folder(info))
-    if fingerprint(base.info) != info["base"]["fingerprint"]:
+    if numbering(base.info) != info["base"]["fingerprint"]:
         raise ModelError(
             f"{base.folder}, from which this model borrows, is another model now", where=folder,
             todo="Make it again with: pboh add-entities MODEL FILE --out FOLDER",
@@ -78,7 +78,7 @@ def _borrowed(base: Model) -> dict[str, Any]:
     own = ("arrays", "parcel", "overlays", "base")
     info = {key: value for key, value in base.info.items() if key not in own}
     head = {"format": FORMAT, "version": VERSION}
-    return {**head, **info, "base": {"model": named, "fingerprint": fingerprint(base.info)}, "arrays": {}}
+    return {**head, **info, "base": {"model": named, "fingerprint": numbering(base.info)}, "arrays": {}}
 
 
 def _is_starter(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -106,6 +107,16 @@ class Model:
     def overlay(self, entity: int) -> Overlay:
         """The overlay that brought an entity."""
         return next(overlay for overlay in reversed(self.overlays) if entity >= overlay.first)
+
+
+def fingerprint(folder: Path) -> str:
+    """Tells models apart: by their descriptions, which hold the checksums of the rest, and by their files."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(folder)}\t{file.stat().st_size}\n".encode())
+        if file.suffix == ".json":
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def write_array(path: Path, array: Array) -> dict[str, Any]:
