@@ -6,6 +6,7 @@ import bz2
 import random
 import tempfile
 
+import numpy as np
 import pytest
 from corpus_helpers import DATA
 from hypothesis import given
@@ -49,6 +50,46 @@ def test_as_the_standard_library_does(shape: str, level: int) -> None:
 @given(st.lists(st.binary(min_size=1, max_size=300), min_size=1, max_size=30))
 def test_many_blocks_of_different_sizes(parts: list[bytes]) -> None:
     assert decoded(b"".join(map(bz2.compress, parts))) == b"".join(parts)
+
+
+def test_more_blocks_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    chains, text = unbzip2.room()
+    monkeypatch.setattr(unbzip2, "room", lambda: (chains[: unbzip2._ROOM + 1000], text))
+    parts = [value[:90_000] for value in shapes().values()] * 2
+    assert decoded(b"".join(map(bz2.compress, parts))) == b"".join(parts)
+
+
+def runs_written_out(raw: bytes) -> bytes:
+    out, run = b"", b""
+    for byte in raw:
+        if len(run) == 4:
+            out, run = out + run[:1] * byte, b""
+            continue
+        run = run + bytes([byte]) if run[:1] == bytes([byte]) else bytes([byte])
+        out += bytes([byte])
+    return out
+
+
+@given(st.lists(st.sampled_from(b"\x00\x01\x02a"), max_size=60).map(bytes), st.integers(0, 80))
+def test_runs(raw: bytes, space: int) -> None:
+    found = unbzip2._unpacked(np.frombuffer(raw, dtype=np.uint8), np.empty(space, dtype=np.uint8))
+    assert found.tobytes() == runs_written_out(raw)
+
+
+@pytest.mark.parametrize("mark", [bzip2.BLOCK, bzip2.END])
+def test_marks_are_found_at_every_bit(mark: int) -> None:
+    for bit in range(100):
+        for behind in (0, 1, 7, 8, 50):
+            size = -(-(bit + 48 + behind) // 8)
+            data = (mark << (8 * size - 48 - bit)).to_bytes(size, "big")
+            assert bzip2._marks(data, 0) == [(bit, mark == bzip2.BLOCK)]
+            assert bzip2._marks(data, bit + 1) == []
+
+
+@pytest.mark.parametrize("shape", shapes())
+def test_a_block_without_its_end_is_refused(shape: str) -> None:
+    block = blocks(bz2.compress(shapes()[shape]))[0]
+    assert all(unbzip2.decode([block[:-cut]]) is None for cut in range(1, min(200, len(block))))
 
 
 @given(st.integers(10, 3000), st.integers(0, 7))

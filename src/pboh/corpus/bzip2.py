@@ -49,35 +49,43 @@ class Block:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def _compare(
+    data: npt.NDArray[np.uint8], at: int, first: int, positions: npt.NDArray[np.int64], found: int
+) -> int:
+    """Add the marks that start in byte ``at`` to the ``found`` ones; returns how many there are then."""
+    seven = np.int64(0)
+    for k in range(at, at + 7):  # the last mark may end with the data
+        seven = seven << 8 | (np.int64(data[k]) if k < data.size else 0)
+    for shift in range(8):
+        mark = seven >> (8 - shift) & 0xFFFFFFFFFFFF
+        position = at * 8 + shift
+        if mark in (BLOCK, END) and position >= first and found < positions.size:
+            positions[found] = position if mark == BLOCK else -position - 1
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
 def _search(data: npt.NDArray[np.uint8], first: int, positions: npt.NDArray[np.int64]) -> int:
     """Write the bit positions of marks from bit ``first`` on, ``-position - 1`` for an end mark."""
     found = 0
-    # two whole bytes lie inside a mark at every shift: nearly all places are ruled out by looking at them
+    # five whole bytes lie inside a mark at every shift, so every fourth pair of bytes hits every mark; nearly
+    # all places are ruled out by looking at these
     likely = np.zeros(1 << 16, dtype=np.uint8)
-    for shift in range(8):
-        likely[BLOCK >> (24 + shift) & 0xFFFF] = 1
-        likely[END >> (24 + shift) & 0xFFFF] = 1
-    for at in range(data.size - 6):
-        if not likely[data[at + 1] << 8 | data[at + 2]]:
-            continue
-        seven = np.int64(0)
-        for i in range(7):
-            seven = seven << 8 | data[at + i]
-        for shift in range(8):
-            mark = seven >> (8 - shift) & 0xFFFFFFFFFFFF
-            position = at * 8 + shift
-            if mark in (BLOCK, END) and position >= first and found < positions.size:
-                positions[found] = position if mark == BLOCK else -position - 1
-                found += 1
+    for shift in range(32):
+        likely[BLOCK >> shift & 0xFFFF] = 1
+        likely[END >> shift & 0xFFFF] = 1
+    for pair in range(4, data.size - 1, 4):
+        if likely[np.uint64(data[np.uint64(pair)]) << np.uint64(8) | np.uint64(data[np.uint64(pair + 1)])]:
+            for at in range(pair - 4, min(pair, data.size - 5)):
+                found = _compare(data, at, first, positions, found)
     return found
 
 
 def _marks(data: bytes, first: int) -> list[tuple[int, bool]]:
     """Bit positions of block and end marks (True for a block) from bit ``first`` on, in order."""
-    # seven bytes are looked at for a mark of six, so the last mark needs one more
-    padded = np.frombuffer(data + b"\0", dtype=np.uint8)
     positions = np.empty(len(data) // 8 + 2, dtype=np.int64)
-    found = positions[: _search(padded, first, positions)]
+    found = positions[: _search(np.frombuffer(data, dtype=np.uint8), first, positions)]
     return [(p, True) if p >= 0 else (-p - 1, False) for p in found.tolist()]
 
 
