@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
+from numba import njit, types
+from numba.extending import intrinsic
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Uint64 = npt.NDArray[np.uint64]
 Rows = tuple[Int32, Int32, Int32]
 
-_ROWS_AT_ONCE = 2 << 20
+_ROWS_AT_ONCE = 1 << 20
 
 
 def windows(
@@ -29,34 +32,40 @@ def count_words(tokens: Int32, entities: Int32, firsts: Int64, lasts: Int64, nam
     """Rows (entity, word, count) sorted by entity and word, of the tokens in the given stretches.
 
     ``entities[k]`` owns the stretch ``tokens[firsts[k]:lasts[k]]``; ``names`` are the numbers that
-    words have in the result, in the same order.
+    words have in the result, in the same order. Rows must be used before the next are asked for: these
+    are written over them.
     """
-    order = np.argsort(entities, kind="stable")
+    order = _order(entities)
     entities, firsts, lasts = entities[order], firsts[order], lasts[order]
     room = max(_ROWS_AT_ONCE, names.size)
+    rows = (np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
     counts = np.zeros(names.size, dtype=np.int32)
     marks = np.zeros((names.size >> 6) + 1, dtype=np.uint64)
     groups = np.zeros((marks.size >> 6) + 1, dtype=np.uint64)
     here = 0
     while here < entities.size:
-        rows = (np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
         here, written = _count(tokens, entities, firsts, lasts, here, counts, marks, groups, names, *rows)
         if written:
             yield rows[0][:written], rows[1][:written], rows[2][:written]
 
 
-# The place of the only bit that is set, looked up by six bits of a product (de Bruijn).
-_SPREAD = np.uint64(0x03F79D71B4CB0A89)
-_PLACES = np.zeros(64, dtype=np.int64)
-for _place in range(64):
-    _PLACES[(int(_SPREAD) << _place & (1 << 64) - 1) >> 58] = _place
+def _order(numbers: Int32) -> Int64:
+    """``np.argsort(numbers, kind="stable")`` of numbers from zero: halves of 16 bits need no comparisons."""
+    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    high = (numbers >> 16).astype(np.uint16)
+    return order[np.argsort(high[order], kind="stable")]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _lowest(bits: np.uint64) -> np.int64:
-    """The place of the lowest bit that is set."""
-    lowest = bits & (~bits + np.uint64(1))
-    return _PLACES[(lowest * _SPREAD) >> np.uint64(58)]  # type: ignore[no-any-return, unused-ignore]
+def _trailing_zeros(_: Any, bits: Any) -> Any:
+    """The place of the lowest bit that is set (one must be): a single instruction."""
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+_lowest: Any = intrinsic(_trailing_zeros)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
@@ -78,35 +87,38 @@ def _count(
 
     A bit of ``marks`` says that a word was seen, a bit of ``groups`` that one of 64 words was: read from the
     lowest bit, they give the words in order without sorting. All are zero before and after. Returns the
-    stretch to go on from and the number of rows written.
+    stretch to go on from and the number of rows written. Places are unsigned, as a negative one would have
+    to be looked for at every step.
     """
-    one = np.uint64(1)
-    written = 0
+    one, six = np.uint64(1), np.uint64(6)
+    written = np.uint64(0)
     while here < entities.size:
         entity = entities[here]
         there, most = here, 0
         while there < entities.size and entities[there] == entity:
             most += lasts[there] - firsts[there]
             there += 1
-        if written + min(most, counts.size) > out_word.size:
+        if np.int64(written) + min(most, counts.size) > out_word.size:
             break
         for stretch in range(here, there):
-            for k in range(firsts[stretch], lasts[stretch]):
+            for k in range(np.uint64(firsts[stretch]), np.uint64(lasts[stretch])):
                 word = np.uint64(tokens[k])
                 counts[word] += 1
-                marks[word >> np.uint64(6)] |= one << (word & np.uint64(63))
-                groups[word >> np.uint64(12)] |= one << (word >> np.uint64(6) & np.uint64(63))
-        for high in range(groups.size if most else 0):
+                marks[word >> six] |= one << (word & np.uint64(63))
+                groups[word >> np.uint64(12)] |= one << (word >> six & np.uint64(63))
+        begin = written
+        for high in range(np.uint64(groups.size if most else 0)):
             group, groups[high] = groups[high], 0
             while group:
-                middle = high << 6 | _lowest(group)
+                middle = high << six | _lowest(group)
                 group &= group - one
                 mark, marks[middle] = marks[middle], 0
                 while mark:
-                    low = middle << 6 | _lowest(mark)
+                    low = middle << six | _lowest(mark)
                     mark &= mark - one
-                    out_entity[written], out_word[written] = entity, names[low]
+                    out_word[written] = names[low]
                     out_count[written], counts[low] = counts[low], 0
-                    written += 1
+                    written += one
+        out_entity[begin:written] = entity
         here = there
-    return here, written
+    return here, int(written)

@@ -17,13 +17,15 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pboh.corpus.tables import DELTA
 from pboh.errors import OutputError, PbohError
 
 Int32 = npt.NDArray[np.int32]
 MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
-_KINDS = {"article": ARTICLE, "redirect": REDIRECT, "disambiguation": DISAMBIGUATION, "list": LIST}
+_KINDS = pa.array(["article", "redirect", "disambiguation", "list"])  # from ARTICLE on
 _BATCH = 1 << 17
 _ROWS_HELD = 1 << 24
 
@@ -123,14 +125,17 @@ def _column(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
     return column
 
 
-def _write_numbered(database: duckdb.DuckDBPyConnection, query: str, path: Path, number: str) -> int:
+def _write_numbered(
+    database: duckdb.DuckDBPyConnection, query: str, path: Path, number: str, compression: str = "zstd"
+) -> int:
     """Write the rows of a query to Parquet, numbered from zero; returns how many there are."""
+    how = {"compression": compression, "use_dictionary": False, "column_encoding": {number: DELTA}}
     path.parent.mkdir(exist_ok=True)
     rows, writer = 0, None
     for batch in _batches(database, query):
         numbers = pa.array(np.arange(rows, rows + batch.num_rows, dtype=np.int32))
         table = pa.table({number: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))})
-        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd", use_dictionary=False)
+        writer = writer or pq.ParquetWriter(path, table.schema, **how)
         writer.write_table(table)
         rows += batch.num_rows
     if writer:
@@ -188,7 +193,7 @@ def _resolve_titles(
             UNION ALL SELECT target, possible FROM {pages} WHERE target IS NOT NULL
             UNION ALL SELECT title, possible FROM {chunks.files("targets")}
         ) GROUP BY title ORDER BY title"""
-    count = _write_numbered(database, every, path, "number")
+    count = _write_numbered(database, every, path, "number", "lz4")  # read again and again, then removed
     if not count:
         raise PbohError("none of the pages has a title")
     known = f"SELECT title, number FROM read_parquet('{_quoted(path)}')"
@@ -216,8 +221,9 @@ def _page_facts(
     number = np.concatenate(list(_look_up(database, chunks, "pages", "title", known)))
     kinds = np.zeros(number.size, dtype=np.uint8)
     for folder, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
-        column = pq.read_table(folder / "pages.parquet", columns=["kind"]).column("kind").to_pylist()
-        kinds[start : start + len(column)] = [_KINDS.get(kind, MISSING) for kind in column]
+        column = pq.read_table(folder / "pages.parquet", columns=["kind"]).column("kind")
+        known_kinds = pc.fill_null(pc.index_in(column, value_set=_KINDS), -1).to_numpy()
+        kinds[start : start + len(column)] = known_kinds + 1
     number[kinds == MISSING] = -1
     renamed = f"SELECT title AS target, number FROM ({known})"
     redirect = np.concatenate(list(_look_up(database, chunks, "pages", "target", renamed)))
@@ -263,21 +269,21 @@ def _write_pages(
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
     entities.astype(np.int32).tofile(folder / "pages.i32")
     (folder / "pages").mkdir()
-    with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd") as writer:
+    how = {"use_dictionary": ["kind"], "column_encoding": {"page": DELTA, "id": DELTA}}
+    with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd", **how) as writer:
         for source, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
             table = pq.read_table(source / "pages.parquet")
             rows = slice(int(start), int(start) + table.num_rows)
             low, high = np.searchsorted(redirects, [rows.start, rows.stop])
-            target = np.full(table.num_rows, None, dtype=object)
-            target[redirects[low:high] - rows.start] = (
-                final.column("title").slice(low, high - low).to_pylist()
-            )
+            leads = np.zeros(table.num_rows, dtype=np.bool_)
+            leads[redirects[low:high] - rows.start] = True
+            place = pa.array(np.cumsum(leads) - 1, mask=~leads)
             columns = {
                 "page": pa.array(np.arange(rows.start, rows.stop, dtype=np.int32)),
                 "id": table.column("id"),
                 "title": table.column("title"),
                 "kind": table.column("kind"),
-                "target": pa.array(target, pa.string()),
+                "target": final.column("title").slice(low, high - low).take(place),
                 "entity": pa.array(entities[rows].astype(np.int32), mask=entities[rows] < 0),
             }
             writer.write_table(pa.table(columns, schema=PAGES))
@@ -300,10 +306,11 @@ _EMPTY = pa.schema([("page", pa.int32()), ("title", pa.string())]).empty_table()
 def _write_entities(folder: Path, titles: Titles) -> int:
     """The titles that are entities, in order."""
     (folder / "entities").mkdir()
+    how = {"compression": "zstd", "use_dictionary": False, "column_encoding": {"entity": DELTA}}
     start = 0
     with (
         pq.ParquetFile(folder / "titles.parquet") as known,
-        pq.ParquetWriter(folder / "entities" / "00000.parquet", ENTITIES, compression="zstd") as writer,
+        pq.ParquetWriter(folder / "entities" / "00000.parquet", ENTITIES, **how) as writer,
     ):
         for batch in known.iter_batches(_BATCH, columns=["title"]):
             rows = slice(start, start + batch.num_rows)
