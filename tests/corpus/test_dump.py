@@ -97,7 +97,7 @@ def test_pages_as_they_stand_in_a_dump(tmp_path: Path) -> None:
     assert [(each.title, each.namespace, each.redirect) for each in found] == [
         ("A & B", 0, None), ("C", 0, "D"), ("User:E", 2, None),
     ]  # fmt: skip
-    assert found[0].text == "1 < 2 &amp; \"x\" 'y'"
+    assert found[0].text == b"1 < 2 &amp; \"x\" 'y'"
     assert (header.language, header.wiki) == ("en", "enwiki")
 
 

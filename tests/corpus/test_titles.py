@@ -219,16 +219,16 @@ def test_a_long_chain_of_redirects() -> None:
     ],
 )
 def test_page_kind(language: str, title: str, namespace: int, wikitext: str, kind: str) -> None:
-    assert page_kind(title, namespace, False, wikitext, Site.default(language)) == kind
+    assert page_kind(title, namespace, False, wikitext.encode(), Site.default(language)) == kind
 
 
 def test_the_dumps_redirect_element_decides() -> None:
-    assert page_kind("Bus", 0, True, "", EN) == "redirect"
+    assert page_kind("Bus", 0, True, b"", EN) == "redirect"
 
 
 def test_redirect_target_in_the_text() -> None:
-    assert redirect_target("#REDIRECT [[bus stop#x|y]] {{R}}", EN) == "bus stop#x"
-    assert redirect_target("no", EN) is None
+    assert redirect_target(b"#REDIRECT [[bus stop#x|y]] {{R}}", EN) == "bus stop#x"
+    assert redirect_target(b"no", EN) is None
 
 
 def test_a_site_survives_the_trip_to_a_worker() -> None:
@@ -249,9 +249,9 @@ def test_own_conventions(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('disambiguation_templates = ["Meanings"]\nlist_titles = ["Index "]\n', "utf-8")
     site = Site.from_siteinfo("en", "mywiki", habits=read_conventions(path, "en"))
-    assert page_kind("A", 0, False, "{{meanings}}", site) == "disambiguation"
-    assert page_kind("A", 0, False, "{{hndis}}", site) == "article"
-    assert page_kind("Index of a", 0, False, "", site) == "list"
+    assert page_kind("A", 0, False, b"{{meanings}}", site) == "disambiguation"
+    assert page_kind("A", 0, False, b"{{hndis}}", site) == "article"
+    assert page_kind("Index of a", 0, False, b"", site) == "list"
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from lxml import etree
-from numba import njit
 
 from pboh.corpus.bzip2 import LONGEST_BLOCK
+from pboh.corpus.compiled import Number, compiled
 from pboh.corpus.sources import Chunk, Source, codec_of, head, read
 from pboh.errors import CorpusError, InputError
 
@@ -29,13 +29,13 @@ _EXPECTED = "Give a dump such as dewiki-20250101-pages-articles.xml.bz2, or JSON
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a dump says about a page; ``links`` is there when they need not be found in the text."""
+    """What a dump says about a page in UTF-8; ``links`` is there when they need not be found in the text."""
 
     id: int | None
     title: str
     namespace: int
     redirect: str | None
-    text: str
+    text: bytes
     links: list[tuple[int, int, str]] | None = None
 
 
@@ -144,7 +144,9 @@ def _plain_page(data: bytes, codes: Bytes, start: int, room: Bytes) -> tuple[Pag
         return None
     title, namespace, identity, redirect = head.group(1, 2, 3, 4)
     try:
-        text = str(room[:size].data, "utf-8")
+        text = room[:size].tobytes()
+        if not text.isascii():
+            text.decode()
         named, leads_to = _name(title), _name(redirect) if redirect else None
     except ValueError:
         return None
@@ -164,46 +166,60 @@ def _name(raw: bytes) -> str:
     return _ENTITY.sub(lambda found: '<>"&'[(found.lastindex or 1) - 1], name)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _unescape(data: Bytes, here: int, out: Bytes) -> tuple[int, int]:
+_ORDINARY = np.ones(256, dtype=np.bool_)
+"""Bytes of a text that are copied without a second look."""
+_ORDINARY[:32] = False
+_ORDINARY[[9, 10]] = True
+_ORDINARY[list(b"<>&\xef")] = False
+
+
+@compiled
+def _unescape(data: Bytes, start: Number, out: Bytes) -> tuple[Number, Number]:
     """Copy text up to the next tag, ``&lt; &gt; &quot; &amp;`` decoded; returns where that is, and the size.
 
     The place is -1 if there is anything that MediaWiki does not write or that XML forbids or changes: other
     entities, controls, carriage returns, U+FFFE, U+FFFF, ``]]>``.
     """
-    size = 0
-    while here < data.size:
+    here, size, end, one = np.uint64(start), np.uint64(0), np.uint64(data.size), np.uint64(1)
+    while here < end:
         byte = data[here]
         if byte == 60:  # <
-            return here, size
+            return np.int64(here), np.int64(size)
+        length = one
         if byte == 38:  # &
-            left = data.size - here
-            if left > 3 and data[here + 2] == 116 and data[here + 3] == 59 and data[here + 1] in (103, 108):
-                out[size] = 60 if data[here + 1] == 108 else 62
-                here += 4
-            elif left > 4 and data[here + 1] == 97 and data[here + 2] == 109 and data[here + 3] == 112:
-                if data[here + 4] != 59:
-                    return -1, 0
-                out[size] = 38
-                here += 5
-            elif left > 5 and data[here + 1] == 113 and data[here + 2] == 117 and data[here + 3] == 111:
-                if data[here + 4] != 116 or data[here + 5] != 59:
-                    return -1, 0
-                out[size] = 34
-                here += 6
-            else:
+            byte, length = _entity(data, np.int64(here))
+            if not byte:
                 return -1, 0
-            size += 1
-            continue
-        if (byte < 32 and byte not in (9, 10)) or (
-            byte == 62 and data[here - 1] == 93 and data[here - 2] == 93
-        ):
-            return -1, 0
-        if byte == 0xEF and data.size - here > 2 and data[here + 1] == 0xBF and data[here + 2] >= 0xBE:
+        elif not _ORDINARY[byte] and not _is_allowed(data, np.int64(here)):
             return -1, 0
         out[size] = byte
-        here, size = here + 1, size + 1
+        here, size = here + length, size + one
+        while here < end and _ORDINARY[data[here]]:
+            out[size] = data[here]
+            here, size = here + one, size + one
     return -1, 0
+
+
+@compiled
+def _entity(data: Bytes, here: Number) -> tuple[np.uint8, np.uint64]:
+    """The character of an entity that MediaWiki writes, and its length; 0 if it is another."""
+    left = data.size - here
+    if left > 3 and data[here + 2] == 116 and data[here + 3] == 59 and data[here + 1] in (103, 108):
+        return np.uint8(60 if data[here + 1] == 108 else 62), np.uint64(4)
+    if left > 4 and data[here + 1] == 97 and data[here + 2] == 109 and data[here + 3] == 112:
+        return np.uint8(38 if data[here + 4] == 59 else 0), np.uint64(5)
+    if left > 5 and data[here + 1] == 113 and data[here + 2] == 117 and data[here + 3] == 111:
+        return np.uint8(34 if data[here + 4] == 116 and data[here + 5] == 59 else 0), np.uint64(6)
+    return np.uint8(0), np.uint64(0)
+
+
+@compiled
+def _is_allowed(data: Bytes, here: Number) -> bool:
+    """Whether a byte that is not ordinary may stand there: no control, ``]]>``, U+FFFE or U+FFFF."""
+    byte = data[here]
+    if byte == 0xEF:
+        return not (data.size - here > 2 and data[here + 1] == 0xBF and data[here + 2] >= 0xBE)
+    return byte == 62 and not (data[here - 1] == 93 and data[here - 2] == 93)
 
 
 _AGAIN = "Download the dump again; the chunks finished so far are kept"
@@ -284,5 +300,5 @@ def _page(element: etree._Element) -> Page:
         title=title,
         namespace=int(element.findtext("ns") or 0),
         redirect=None if redirect is None else redirect.get("title"),
-        text=("" if revision is None else revision.findtext("text")) or "",
+        text=(("" if revision is None else revision.findtext("text")) or "").encode(),
     )

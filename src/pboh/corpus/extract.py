@@ -21,7 +21,6 @@ from lxml import etree
 
 from pboh.corpus.dump import Header, open_source
 from pboh.corpus.languages import Conventions, conventions, read_conventions
-from pboh.corpus.resolve import Chunks, resolve
 from pboh.corpus.scan import ScanOptions, scan
 from pboh.corpus.sources import Chunk, Source, chunk_size, chunks
 from pboh.corpus.tables import Place, write_chunk
@@ -68,14 +67,18 @@ def extract(
         raise InputError("no dump was given", todo="Name at least one dump file")
     if options.window < 0 or (workers is not None and workers < 1):
         raise InputError("the window and the number of workers must be positive")
-    opened = [open_source(str(path)) for path in inputs]
-    sources = [source for source, _ in opened]
-    site = _site([header for _, header in opened], options)
     count = _affordable(workers or len(os.sched_getaffinity(0)), memory)
     folder = Path(out)
-    with _ours(folder), Workers(count) as pool, PeakMemory(pool.processes) as peak:
-        run = _Run(folder, sources, options, site, pool, memory, report)
-        figures = run.finish()
+    with Workers(count) as pool, PeakMemory(pool.processes) as peak:
+        pool.start("pboh.corpus.scan", "pboh.corpus.tables")
+        from pboh.corpus import resolve  # noqa: F401, PLC0415 - takes a while to load: the workers start meanwhile
+
+        opened = [open_source(str(path)) for path in inputs]
+        sources = [source for source, _ in opened]
+        site = _site([header for _, header in opened], options)
+        with _ours(folder):
+            run = _Run(folder, sources, options, site, pool, memory, report)
+            figures = run.finish()
         figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
     figures["seconds"] = round(time.monotonic() - started, 2)
     return figures
@@ -257,6 +260,8 @@ class _Run:
         folder = self._work / "index"
         if not folder.is_dir():
             self._report(self._total, self._total * (1 + _SECOND_PASS), "resolving titles")
+            from pboh.corpus.resolve import Chunks, resolve  # noqa: PLC0415
+
             parts = Chunks.of([self._chunk(number) for number in range(len(scanned))], scanned)
             with written_aside(folder) as aside:
                 aside.mkdir()

@@ -44,7 +44,7 @@ def _page(line: bytes, where: str) -> tuple[Page, str]:
     try:
         read = _DECODER.decode(line)
         read.title.encode()
-        read.text.encode()
+        text = read.text.encode()
     except (msgspec.DecodeError, UnicodeError) as error:
         raise CorpusError(f"the line is not a page ({error})", where=where, todo=_SHAPE) from error
     title = " ".join(read.title.split())
@@ -58,7 +58,7 @@ def _page(line: bytes, where: str) -> tuple[Page, str]:
             )
     links = sorted((start, end, " ".join(target.split())) for start, end, target in read.links)
     redirect = " ".join(read.redirect.split()) if read.redirect else None
-    return Page(read.id, title, 0, redirect, read.text, links), "redirect" if redirect else read.kind
+    return Page(read.id, title, 0, redirect, text, links), "redirect" if redirect else read.kind
 
 
 def _lines(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -1,4 +1,4 @@
-"""What is taken out of a page before its links are read: comments, tags, templates, tables, line markup.
+"""What is taken out of a page before its links are read: comments, tags, templates, tables.
 
 MediaWiki works in the same order: its preprocessor knows comments, extension tags and braces only, and the
 parser proper never sees what they held. Each function is one sweep in linear time: repetitions are
@@ -35,23 +35,25 @@ def _element(names: str, group: int) -> str:
 
 # Every alternative begins with a plain character: only then does `re` skip to the next one that can match.
 _CUT = re.compile(
-    r"\{(\{[^{}<]*+\}\}(?!\}))"  # 1: a template with nothing inside
-    r"|\{(\{++)"  # 2
-    r"|\}(\}++)"  # 3
-    r"|<(?=[!/A-Za-z])(?:!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+"
-    rf"|{_element(_DROPPED, 4)}"  # 4, 5
-    rf"|{_element(_VERBATIM, 6)}"  # 6, 7
-    rf"|{_element('gallery', 8)}"  # 8, 9
-    rf"|/?+(?i:({_BLOCKS}))\b[^<>]*+>"  # 10
-    rf"|/?+(?i:({_INLINE}|{_DROPPED}|{_VERBATIM}))\b[^<>]*+>)"  # 11
+    (
+        r"\{(\{[^{}<]*+\}\}(?!\}))"  # 1: a template with nothing inside
+        r"|\{(\{++)"  # 2
+        r"|\}(\}++)"  # 3
+        r"|<(?=[!/A-Za-z])(?:!--[^-]*+(?:-(?!->)[^-]*+)*+(?:-->)?+"
+        rf"|{_element(_DROPPED, 4)}"  # 4, 5
+        rf"|{_element(_VERBATIM, 6)}"  # 6, 7
+        rf"|{_element('gallery', 8)}"  # 8, 9
+        rf"|/?+(?i:({_BLOCKS}))\b[^<>]*+>"  # 10
+        rf"|/?+(?i:({_INLINE}|{_DROPPED}|{_VERBATIM}))\b[^<>]*+>)"
+    ).encode()  # 11
 )
 _LEAF, _OPEN, _CLOSE, _NOWIKI, _GALLERY, _BLOCK, _INLINE_TAG = 1, 2, 3, 7, 9, 10, 11
 
-NOTHING = "&#0;"
+NOTHING = b"&#0;"
 """An entity for no character: it stands where a tag was whose absence would make markup of what follows."""
 
 CHARACTERS = {
-    f"{{{name}}}}}": text
+    f"{{{name}}}}}".encode(): text.encode()
     for names, text in {
         "'": "&#39;", "'s": "&#39;s", "snd|spnd|spaced ndash|spaced en dash": " – ", "mdash|em dash|—": "—",
         "ndash|en dash|–": "–", "nbsp|space|thinsp|hairsp": " ", "·|dot|bull|•|middot": " · ", "=": "=",
@@ -60,18 +62,18 @@ CHARACTERS = {
 }  # fmt: skip
 """Templates that stand for a character: without it ``1914{{ndash}}1918`` would be one number."""
 
-_LINE_MARKS = frozenset("{|!*#:;=-")  # behind a tag they begin no line: <td>{| opens no table
+_LINE_MARKS = frozenset(b"{|!*#:;=-")  # behind a tag they begin no line: <td>{| opens no table
 
-_SPECIAL = re.compile(r"[\[\]{}|'<>=*#:;!_\n-]")
+_SPECIAL = re.compile(rb"[\[\]{}|'<>=*#:;!_\n-]")
 
 
-def cut(text: str) -> str:
+def cut(text: bytes) -> bytes:
     """``text`` without comments, tags and templates; ``<nowiki>`` is kept as entities, galleries as captions.
 
     Braces pair up as in MediaWiki: from the inside, three for a parameter before two for a template; those
     that find no partner are text. A comment without an end reaches to the end of the page.
     """
-    cuts: list[tuple[int, int, str]] = []
+    cuts: list[tuple[int, int, bytes]] = []
     braces: list[tuple[int, int]] = []
     for match in _CUT.finditer(text):
         kind = match.lastindex
@@ -81,39 +83,45 @@ def cut(text: str) -> str:
         elif kind == _CLOSE:
             _close_braces(start, end - start, braces, cuts)
         elif kind == _LEAF:
-            cuts.append((start, end, CHARACTERS.get(match[_LEAF], "")))
+            cuts.append((start, end, CHARACTERS.get(match[_LEAF], b"")))
         elif kind in (_BLOCK, _INLINE_TAG):
-            blank = " " if kind == _BLOCK else ""
-            cuts.append((start, end, blank + NOTHING if text[end : end + 1] in _LINE_MARKS else blank))
+            blank = b" " if kind == _BLOCK else b""
+            marked = end < len(text) and text[end] in _LINE_MARKS
+            cuts.append((start, end, blank + NOTHING if marked else blank))
         elif kind == _NOWIKI:
             cuts.append((start, end, _SPECIAL.sub(_as_entity, match[_NOWIKI])))
         elif kind == _GALLERY:
             cuts.append((start, end, _captions(match[_GALLERY])))
         else:
-            cuts.append((start, end, ""))
+            cuts.append((start, end, b""))
     if not cuts:
         return text
-    kept: list[str] = []
+    kept: list[bytes] = []
     position, after_link = 0, False
     for start, end, instead in cuts:
         if position < start:
             kept.append(text[position:start])
-            after_link = text[start - 1] == "]"
+            after_link = text.endswith(b"]", 0, start)
         if instead:
             kept.append(instead)
-        elif after_link and text[end : end + 1].isalpha():
+        elif (after_link and _LETTER.match(text, end)) or (
+            text.startswith(b"]]", end) and text.endswith(b"|", 0, start)
+        ):
             kept.append(NOTHING)
         position = end
     kept.append(text[position:])
-    return "".join(kept)
+    return b"".join(kept)
 
 
-def _as_entity(match: re.Match[str]) -> str:
-    return f"&#{ord(match[0])};"
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+
+
+def _as_entity(match: re.Match[bytes]) -> bytes:
+    return b"&#%d;" % ord(match[0])
 
 
 def _close_braces(
-    position: int, count: int, braces: list[tuple[int, int]], cuts: list[tuple[int, int, str]]
+    position: int, count: int, braces: list[tuple[int, int]], cuts: list[tuple[int, int, bytes]]
 ) -> None:
     """Pair ``count`` closing braces with the open ones; a cut swallows the cuts inside it."""
     while count >= 2 and braces:
@@ -126,35 +134,35 @@ def _close_braces(
             braces.append((start, opened - pair))
         while cuts and cuts[-1][0] >= begin:
             cuts.pop()
-        cuts.append((begin, position, ""))
+        cuts.append((begin, position, b""))
 
 
-_GALLERY_OPTION = re.compile(r"\s*+(?:alt|link|lang|page|class)\s*+=[^|\[\n]*+\|")
+_GALLERY_OPTION = re.compile(rb"\s*+(?:alt|link|lang|page|class)\s*+=[^|\[\n]*+\|")
 
 
-def _captions(content: str) -> str:
+def _captions(content: bytes) -> bytes:
     """The captions of a gallery, one a line: what follows the file's name and its options."""
     lines = []
-    for line in cut(content).split("\n"):
-        caption = line.partition("|")[2]
+    for line in cut(content).split(b"\n"):
+        caption = line.partition(b"|")[2]
         while option := _GALLERY_OPTION.match(caption):
             caption = caption[option.end() :]
         if caption:
             lines.append(caption)
-    return "\n" + "\n".join(lines) + "\n" if lines else ""
+    return b"\n" + b"\n".join(lines) + b"\n" if lines else b""
 
 
-_TABLE_EDGE = re.compile(r"\n[ \t:]*+(?:(\{\|)|\|\})")
-_HEADER_ROW = re.compile(r"\n[ \t]*+!([^\n]*+)")
-_ATTRIBUTES = r"(?:[^\n|\[]*+\|(?!\|))?+"  # align="right" | 12 is 12; a bar in a link is not that of a cell
-_LINE = re.compile(rf"\n[ \t:]*+(?:\{{\|[^\n]*+|\|(?:-[^\n]*+|\}}|\+)?+{_ATTRIBUTES})")
-_CELL = re.compile(rf"\|\|{_ATTRIBUTES}")
-_HEADER_CELL = re.compile(rf"(?:!!|\|\||^){_ATTRIBUTES}")
+_TABLE_EDGE = re.compile(rb"\n[ \t:]*+(?:(\{\|)|\|\})")
+_HEADER_ROW = re.compile(rb"\n[ \t]*+!([^\n]*+)")
+_ATTRIBUTES = rb"(?:[^\n|\[]*+\|(?!\|))?+"  # align="right" | 12 is 12; a bar in a link is not that of a cell
+_LINE = re.compile(rb"\n[ \t:]*+(?:\{\|[^\n]*+|\|(?:-[^\n]*+|\}|\+)?+" + _ATTRIBUTES + rb")")
+_CELL = re.compile(rb"\|\|" + _ATTRIBUTES)
+_HEADER_CELL = re.compile(rb"(?:!!|\|\||^)" + _ATTRIBUTES)
 
 
-def untable(text: str) -> str:
+def untable(text: bytes) -> bytes:
     """Tables as lines of tab-separated cells, without the attributes of tables, rows and cells."""
-    pieces: list[str] = []
+    pieces: list[bytes] = []
     position = begin = depth = 0
     for edge in _TABLE_EDGE.finditer(text):
         if edge[1]:
@@ -168,101 +176,29 @@ def untable(text: str) -> str:
     if depth:
         pieces += [text[position:begin], _cells(text[begin:])]
         position = len(text)
-    return "".join(pieces) + text[position:]
+    return b"".join(pieces) + text[position:]
 
 
-def _cells(table: str) -> str:
-    return _CELL.sub("\t", _LINE.sub("\n", _HEADER_ROW.sub(_header_row, table)))
+def _cells(table: bytes) -> bytes:
+    return _CELL.sub(b"\t", _LINE.sub(b"\n", _HEADER_ROW.sub(_header_row, table)))
 
 
-def _header_row(match: re.Match[str]) -> str:
-    return "\n" + _HEADER_CELL.sub("\t", match[1]).removeprefix("\t")
+def _header_row(match: re.Match[bytes]) -> bytes:
+    return b"\n" + _HEADER_CELL.sub(b"\t", match[1]).removeprefix(b"\t")
 
 
-_HEADING = re.compile(r"\n(={1,6}+)([^\n]++)")
-_LINE_START = re.compile(r"\n(?:[*#:;]++[ \t]*+|-{4,}+)")
-_BLANK_LINES = re.compile(r"\n\n\n++")
-_QUOTES = re.compile(r"'''''(?!')|'''(?!')|''(?!')")
-_SWITCH = re.compile(r"__[A-Z]{3,24}__")
-_EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftps?|ircs?|news|git|gopher|telnet|nntp|worldwind|svn|mms):)?//[^\s\[\]]*+"
-    r"(?:[ \t]++([^\[\]\n]*+))?+(\])?+"
-)
-_QUOTE_RUN = re.compile("'{2,}+")
-_APOSTROPHE = re.compile(r"'''(?<=[\w\]]''')(?=[\w\[])")
-_QUOTES_AFTER_LINK = re.compile(r"\]\]''(?='*+[^\W\d_])")
+_VARIANT = re.compile(rb"-\{([^{}]*+)\}-")
 
 
-def unformat(text: str) -> str:
-    """``text`` without headings' signs, list marks, rules, bold and italics, addresses of external links."""
-    if "\n=" in text:
-        text = _HEADING.sub(_heading, text)
-    text = _LINE_START.sub("\n", text)
-    if "__" in text:
-        text = _SWITCH.sub("", text)
-    if "''" in text:
-        if _APOSTROPHE.search(text):
-            text = _elided(text)
-        text = _QUOTES.sub("", _QUOTES_AFTER_LINK.sub(f"]]{NOTHING}''", text))
-    if "//" in text:
-        text = _EXTERNAL.sub(_external, text)
-    return _BLANK_LINES.sub("\n\n", text)
-
-
-def _heading(match: re.Match[str]) -> str:
-    signs, line = match.groups()
-    line = line.rstrip()
-    level = min(len(signs), len(line) - len(line.rstrip("=")))
-    if not level:
-        return match[0]
-    return "\n" + (signs[level:] + line[:-level]).strip()
-
-
-def _external(match: re.Match[str]) -> str:
-    label, closed = match.groups()
-    if closed:
-        return label or ""
-    return f"[{label}" if label else match[0]
-
-
-def _elided(text: str) -> str:
-    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends.
-
-    As an entity the apostrophe is safe from being taken for markup. Only lines where it can matter are read.
-    """
-    pieces: list[str] = []
-    position = 0
-    for match in _APOSTROPHE.finditer(text):
-        if match.start() < position:
-            continue
-        end = text.find("\n", match.end())
-        end = len(text) if end < 0 else end
-        begin = max(position, text.rfind("\n", position, match.start()))
-        runs = list(_QUOTE_RUN.finditer(text, begin, end))
-        bold = False
-        for run, following in zip(runs, [*runs[1:], None], strict=True):
-            if bold or (following and len(following[0]) > 2) or not _APOSTROPHE.match(text, run.start()):
-                bold = bold != (len(run[0]) > 2)
-            else:
-                pieces += [text[position : run.start()], "&#39;"]
-                position = run.start() + 1
-        pieces.append(text[position:end])
-        position = end
-    return "".join(pieces) + text[position:]
-
-
-_VARIANT = re.compile(r"-\{([^{}]*+)\}-")
-
-
-def one_variant(text: str) -> str:
+def one_variant(text: bytes) -> bytes:
     """``-{zh-hans:计算机; zh-hant:電腦}-`` with the first spelling only; rules without text vanish."""
     return _VARIANT.sub(_first_spelling, text)
 
 
-def _first_spelling(match: re.Match[str]) -> str:
-    flags, bar, rules = match[1].rpartition("|")
-    if bar and {"H", "T", "-"} & set(flags):
-        return ""
-    first = rules.partition(";")[0]
-    code, colon, spelling = first.partition(":")
-    return spelling.strip() if colon and code.strip().replace("-", "").isalpha() else rules
+def _first_spelling(match: re.Match[bytes]) -> bytes:
+    flags, bar, rules = match[1].rpartition(b"|")
+    if bar and set(b"HT-") & set(flags):
+        return b""
+    first = rules.partition(b";")[0]
+    code, colon, spelling = first.partition(b":")
+    return spelling.strip() if colon and code.strip().replace(b"-", b"").isalpha() else rules

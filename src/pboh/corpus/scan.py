@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,20 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 
 from pboh.corpus import dump, jsonl
+from pboh.corpus.compiled import compiled
 from pboh.corpus.dump import Page
+from pboh.corpus.faircopy import AFTER, BEFORE, END, PAGE, START, TITLE
 from pboh.corpus.sources import Chunk, read
-from pboh.corpus.titles import Site, normalise_title, page_kind, redirect_target, split_target
+from pboh.corpus.titles import (
+    Site,
+    disambiguation_title,
+    normalise_title,
+    page_kind,
+    redirect_target,
+    split_target,
+)
 from pboh.corpus.vocabulary import Vocabulary
-from pboh.corpus.wikitext import Segment, segments
+from pboh.corpus.wikitext import Reader
 from pboh.files import write_json, written_aside
 
 KINDS = ("article", "redirect", "disambiguation", "list", "other")
@@ -32,7 +42,6 @@ READ = ("article", "list", "disambiguation")  # kinds whose text and links are k
 
 Int32 = npt.NDArray[np.int32]
 _NONE: Int32 = np.empty(0, dtype=np.int32)
-_PLACES = ("page", "start", "end", "before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +64,12 @@ class ChunkScan:
         self._titles: list[str] = []
         self._kinds: list[str] = []
         self._redirects: list[str | None] = []
+        self._reader = Reader(options.site)
         self._tokens: list[Int32] = []
         self._token_ends = array("q", [0])
         self._text_pages = array("i")
-        self._texts: list[bytes] = []
+        self._text_ends = array("q", [0])
         self._characters = 0
-        self._links: dict[str, list[Int32]] = {name: [_NONE] for name in _PLACES}
-        self._targets: list[pa.StringArray] = []
-        self._anchors: list[pa.StringArray] = []
 
     def add(self, page: Page, kind: str) -> None:
         """Take in one page."""
@@ -77,52 +84,28 @@ class ChunkScan:
 
     def _add_text(self, page: Page, counted: bool) -> int:
         """The text of a page and its links; returns how many words it has."""
-        texts: list[str] = []
-        places = []
-        at = 0
-        parts = segments(page.text, self._options.site) if page.links is None else [_given(page)]
-        for part in parts:
-            if part.titles:
-                places.append((part.starts + np.int32(at), part.ends + np.int32(at)))
-                self._targets.append(pa.array(part.titles, pa.string()))
-                self._anchors.append(pa.array(_collapsed(part.anchors), pa.string()))
-            texts.append(part.text)
-            at += len(part.text)
-        text = "".join(texts)
-        text = text.rstrip() if page.links is None else text
-        self._characters += len(text)
-        data = text.encode()
-        if self._options.texts:
-            self._text_pages.append(len(self._titles) - 1)
-            self._texts.append(data)
-        starts, ends, words = self._vocabulary.encode(data) if counted else (_NONE, _NONE, _NONE)
-        self._tokens.append(words)
-        for firsts, lasts in places:
-            self._add_links(firsts, lasts, starts, ends)
+        reader = self._reader
+        begin, first = reader.size, reader.count
+        characters = reader.read(page.text) if page.links is None else reader.take(page.text, page.links)
+        self._characters += characters
+        self._text_pages.append(len(self._titles) - 1)
+        self._text_ends.append(reader.size)
+        text = reader.text[begin : reader.size] if counted else reader.text[:0]
+        starts, ends, words = self._vocabulary.encode(text)
+        self._tokens.append(words.copy())
+        links = reader.links[:, first : reader.count]
+        _place(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
         return words.size
-
-    def _add_links(self, firsts: Int32, lasts: Int32, starts: Int32, ends: Int32) -> None:
-        """Places of links among characters and words: those before a link end at `before`, and so on."""
-        base = self._token_ends[-1]
-        columns = self._links
-        columns["page"].append(np.full(firsts.size, len(self._titles) - 1, dtype=np.int32))
-        columns["start"].append(firsts)
-        columns["end"].append(lasts)
-        columns["before"].append((np.searchsorted(ends, firsts, side="right") + base).astype(np.int32))
-        columns["after"].append((np.searchsorted(starts, lasts, side="left") + base).astype(np.int32))
 
     def write(self, folder: Path) -> dict[str, int]:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
         site = self._options.site
         words, tokens = self._sorted_words()
         counts = np.bincount(tokens, minlength=len(words))
-        links = {name: pa.array(np.concatenate(column)) for name, column in self._links.items()}
-        leads_to = pa.chunked_array(self._targets, pa.string()).combine_chunks().dictionary_encode()
-        links["target"] = leads_to.indices
-        links["anchor"] = pa.chunked_array(self._anchors, pa.string()).combine_chunks()
+        links, targets = self._link_columns()
         figures = {
             "pages": len(self._titles),
-            "targets": len(leads_to.dictionary),
+            "targets": len(targets),
             "words": len(words),
             "tokens": int(tokens.size),
             "links": len(links["anchor"]),
@@ -130,32 +113,44 @@ class ChunkScan:
             "bytes": self.bytes,
             **{kind: self._kinds.count(kind) for kind in KINDS},
         }
+        redirects = pa.array(self._redirects, pa.string())
         pages = {
             "id": pa.array(self._ids, pa.int64()),
             "title": pa.array(self._titles, pa.string()),
             "kind": pa.array(self._kinds, pa.string()),
-            "target": pa.array(self._redirects, pa.string()),
-            "possible": pa.array([_possible(target, site) for target in self._redirects], pa.bool_()),
+            "target": redirects,
+            "possible": _possible(redirects, site),
         }
-        targets = {
-            "title": leads_to.dictionary,
-            "possible": _all_possible(leads_to.dictionary, site),
-        }
+        leads_to = {"title": targets, "possible": _possible(targets, site)}
         with written_aside(folder) as aside:
             aside.mkdir()
             self._parquet(aside / "pages.parquet", pages)
-            self._parquet(aside / "targets.parquet", targets)
+            self._parquet(aside / "targets.parquet", leads_to)
             self._parquet(aside / "words.parquet", {"text": words, "count": pa.array(counts, pa.int64())})
             _feather(aside / "links.arrow", links)
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
-            texts = {
-                "page": pa.array(np.frombuffer(self._text_pages, np.int32)),
-                "text": _strings(np.fromiter(map(len, self._texts), np.int64), b"".join(self._texts)),
-            }
-            _feather(aside / "texts.arrow", texts)
+            if self._options.texts:
+                _feather(aside / "texts.arrow", self._text_columns())
             write_json(aside / "figures.json", figures)
         return figures
+
+    def _link_columns(self) -> tuple[dict[str, pa.Array], pa.StringArray]:
+        """Links in page order, with numbers of the titles they lead to; and these titles."""
+        links = self._reader.links
+        rows = {"page": PAGE, "start": START, "end": END, "before": BEFORE, "after": AFTER}
+        columns = {name: pa.array(links[row, : self._reader.count]) for name, row in rows.items()}
+        titles = _strings(*self._reader.titles.strings())
+        used = np.zeros(len(titles), dtype=np.bool_)  # links in what is not shown of an image are gone
+        used[links[TITLE, : self._reader.count]] = True
+        numbers = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        columns["target"] = pa.array(numbers[links[TITLE, : self._reader.count]])
+        return columns | {"anchor": _strings(*self._reader.anchors())}, titles.filter(pa.array(used))
+
+    def _text_columns(self) -> dict[str, pa.Array]:
+        pages = pa.array(np.frombuffer(self._text_pages, np.int32))
+        text = self._reader.text[: self._reader.size]
+        return {"page": pages, "text": _strings(np.frombuffer(self._text_ends, np.int64), text)}
 
     def _parquet(self, path: Path, columns: dict[str, pa.Array]) -> None:
         """A table whose rows say where they come from: the chunk, and the row in it."""
@@ -169,12 +164,26 @@ class ChunkScan:
     def _sorted_words(self) -> tuple[pa.Array, Int32]:
         """Words of the chunk in the order of their text, and all tokens renumbered to match."""
         bounds, letters = self._vocabulary.letters()
-        words = _strings(np.diff(bounds), letters)
+        words = _strings(bounds, letters)
         order = pc.sort_indices(words)
         rank = np.empty(len(words), dtype=np.int32)
         rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
         tokens = np.concatenate(self._tokens) if self._tokens else np.empty(0, dtype=np.int32)
         return words.take(order), rank[tokens]
+
+
+@compiled
+def _place(links: Int32, starts: Int32, ends: Int32, page: int, base: int) -> None:
+    """Which page links stand on, and which words: those before one end at ``before``, and so on."""
+    before = after = 0
+    for link in range(links.shape[1]):
+        while before < ends.size and ends[before] <= links[START, link]:
+            before += 1
+        if link and links[END, link] < links[END, link - 1]:  # one inside another: somebody's own links
+            after = np.searchsorted(starts[:after], links[END, link])
+        while after < starts.size and starts[after] < links[END, link]:
+            after += 1
+        links[PAGE, link], links[BEFORE, link], links[AFTER, link] = page, base + before, base + after
 
 
 def _redirect(page: Page, site: Site) -> str | None:
@@ -186,46 +195,18 @@ def _redirect(page: Page, site: Site) -> str | None:
     return target[1] or None if target and target[0] == 0 else None
 
 
-def _possible(title: str | None, site: Site) -> bool:
-    """Whether a title without a page could be an article: a list or disambiguation page says so itself."""
-    if title is None or title.startswith(site.conventions.list_titles):
-        return False
-    # only a title that ends like "Paris (disambiguation)" is worth a closer look
-    return not title.endswith(")") or page_kind(title, 0, False, "", site) == "article"
-
-
-def _all_possible(titles: pa.StringArray, site: Site) -> pa.BooleanArray:
-    """:func:`_possible` of many titles."""
-    possible = np.ones(len(titles), dtype=np.bool_)
+def _possible(titles: pa.StringArray, site: Site) -> pa.BooleanArray:
+    """Whether titles without a page could be articles: a list or disambiguation page says so itself."""
+    impossible = pc.match_substring_regex(titles, disambiguation_title(site))
     for prefix in site.conventions.list_titles:
-        possible &= ~pc.starts_with(titles, prefix).to_numpy(zero_copy_only=False)
-    for at in np.flatnonzero(pc.ends_with(titles, ")").to_numpy(zero_copy_only=False)).tolist():
-        possible[at] = _possible(titles[at].as_py(), site)
-    return pa.array(possible)
+        impossible = pc.or_(impossible, pc.starts_with(titles, prefix))
+    return pc.invert(impossible).fill_null(False)
 
 
-def _given(page: Page) -> Segment:
-    """A page whose links came with it; those whose anchor is blank are left out."""
-    links = [link for link in page.links or () if page.text[link[0] : link[1]].strip()]
-    starts, ends, titles = zip(*links, strict=True) if links else ((), (), ())
-    anchors = [page.text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return Segment(page.text, np.array(starts, np.int32), np.array(ends, np.int32), list(titles), anchors)
-
-
-def _collapsed(anchors: list[str]) -> list[str]:
-    """The anchors with white space made single; nearly always it is already."""
-    together = "|".join(anchors)
-    # a blank is the only white space that can be printed
-    if together.isprintable() and "  " not in together:
-        return anchors
-    return [" ".join(anchor.split()) for anchor in anchors]
-
-
-def _strings(lengths: npt.NDArray[np.int64], data: bytes | npt.NDArray[np.uint8]) -> pa.StringArray:
-    """Texts that stand one behind the other as UTF-8."""
-    bounds = np.zeros(lengths.size + 1, dtype=np.int32)
-    np.cumsum(lengths, out=bounds[1:])
-    return pa.StringArray.from_buffers(lengths.size, pa.py_buffer(bounds), pa.py_buffer(data))
+def _strings(bounds: npt.NDArray[np.integer[Any]], letters: npt.NDArray[np.uint8]) -> pa.StringArray:
+    """Texts one behind the other as UTF-8: where each begins (and the last one ends), and the bytes."""
+    offsets = pa.py_buffer(bounds.astype(np.int32, copy=False))
+    return pa.StringArray.from_buffers(bounds.size - 1, offsets, pa.py_buffer(letters))
 
 
 def _feather(path: Path, columns: dict[str, pa.Array]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.entities import html5
@@ -196,12 +196,22 @@ def follow_redirects(redirects: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Signs(NamedTuple):
-    """What tells the kinds of pages apart in one language; each begins with plain characters to be quick."""
+    """What tells the kinds of pages apart in one language."""
 
     redirect: re.Pattern[str]
-    template: re.Pattern[str]
-    category: re.Pattern[str]
-    title: re.Pattern[str]
+    title: str
+    is_template: Callable[[bytes], bool]
+    is_category: Callable[[bytes], bool]
+
+
+_TEMPLATE = re.compile(rb"\{\{([^{}|\[<]{1,200}+)[|}]")
+_PREFIXED = re.compile(rb"\[\[([^\[\]|\n:]{1,80}+:[^\[\]|\n]{0,300})")
+_HEAD = 2000  # bytes of a page that a redirect stands in
+
+
+def _spoken(name: bytes) -> str:
+    """A name for comparing: lower case, single blanks."""
+    return _SPACES.sub(" ", name.decode(errors="ignore")).strip().lower()
 
 
 @lru_cache(maxsize=16)
@@ -210,34 +220,50 @@ def _signs(habits: Conventions) -> _Signs:
         spaced = [re.escape(name).replace(r"\ ", "[ _]+") for name in sorted(names, key=len, reverse=True)]
         return f"(?i:{'|'.join(spaced) or '(?!)'})"
 
-    category = any_of(name for name, key in habits.namespaces.items() if key == CATEGORY)
-    return _Signs(
-        re.compile(rf"\s*#{any_of(habits.redirect_words)}\s*:?\s*\[\[([^\[\]|\n]+)"),
-        re.compile(rf"\{{\{{\s*+{any_of(habits.disambiguation_templates)}\s*+[|}}]"),
-        re.compile(rf"\[\[\s*+{category}\s*+:[^\[\]|\n]{{0,200}}?{any_of(habits.disambiguation_categories)}"),
-        re.compile(rf"\({any_of(habits.disambiguation_titles)}\)$"),
-    )
+    templates = {name.lower() for name in habits.disambiguation_templates}
+    categories = [name.lower() for name in habits.disambiguation_categories]
+    prefixes = {name.lower() for name, key in habits.namespaces.items() if key == CATEGORY}
+
+    @lru_cache(maxsize=1 << 14)
+    def is_template(name: bytes) -> bool:
+        return _spoken(name) in templates
+
+    @lru_cache(maxsize=1 << 14)
+    def is_category(target: bytes) -> bool:
+        prefix, _, name = _spoken(target).partition(":")
+        return prefix.strip() in prefixes and any(each in name for each in categories)
+
+    redirect = re.compile(rf"\s*#{any_of(habits.redirect_words)}\s*:?\s*\[\[([^\[\]|\n]+)")
+    title = rf"\({any_of(habits.disambiguation_titles)}\)$"
+    return _Signs(redirect, title, is_template, is_category)
 
 
-def redirect_target(wikitext: str, site: Site) -> str | None:
+def redirect_target(wikitext: bytes, site: Site) -> str | None:
     """The raw target of a page that begins with ``#REDIRECT``, in the wiki's language or in English."""
-    found = _signs(site.conventions).redirect.match(wikitext)
+    if not wikitext.lstrip().startswith(b"#"):
+        return None
+    found = _signs(site.conventions).redirect.match(wikitext[:_HEAD].decode(errors="ignore"))
     return found.group(1).strip() if found else None
 
 
-def page_kind(title: str, namespace: int, is_redirect: bool, wikitext: str, site: Site) -> Kind:
+def disambiguation_title(site: Site) -> str:
+    """A regular expression that finds "(disambiguation)" at the end of a title."""
+    return _signs(site.conventions).title
+
+
+def page_kind(title: str, namespace: int, is_redirect: bool, wikitext: bytes, site: Site) -> Kind:
     """What a page is: only articles and lists hold running text, only articles are entities."""
     habits = site.conventions
     signs = _signs(habits)
     if namespace != MAIN and namespace not in habits.list_namespaces:
         return "other"
-    if is_redirect or signs.redirect.match(wikitext):
+    if is_redirect or redirect_target(wikitext, site) is not None:
         return "redirect"
     if (
-        "__DISAMBIG__" in wikitext
-        or signs.title.search(title)
-        or signs.template.search(wikitext)
-        or signs.category.search(wikitext)
+        b"__DISAMBIG__" in wikitext
+        or (title.endswith(")") and re.search(signs.title, title))
+        or any(map(signs.is_template, _TEMPLATE.findall(wikitext)))
+        or any(map(signs.is_category, _PREFIXED.findall(wikitext)))
     ):
         return "disambiguation"
     if namespace in habits.list_namespaces or title.startswith(habits.list_titles):

@@ -7,13 +7,14 @@ loop over the bytes that are written to the table of texts anyway; positions are
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pboh.corpus.compiled import Number, compiled
+from pboh.corpus.names import Names, folded, has_room, hashed_bytes, key_of, look_up, slot_of
+from pboh.corpus.utf8 import decoded, put
 from pboh.text import BREAK, DIGIT, LONGEST_WORD, UNSPACED, _tables, stop_words
 
 Int32 = npt.NDArray[np.int32]
@@ -22,194 +23,116 @@ Uint64 = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 
 _LONGEST = 4 * (LONGEST_WORD + 1)  # bytes
+_BATCH = 128  # words looked up one after the other
+_BYTE, _POINT, _FOUND, _TOUCHED = range(4)  # where the sweep over a text is
+
+
+class Letters(NamedTuple):
+    """For every byte of ASCII and every code point: what it does to a word, and its lower case."""
+
+    ascii_lower: Bytes
+    kinds: Bytes
+    lower: Int32
+
+
+class Batch(NamedTuple):
+    """Words found but not yet numbered, in lower case: where each ends, its key, its place in the text."""
+
+    letters: Bytes
+    ends: Int32
+    keys: Uint64
+    firsts: Int32
+    lasts: Int32
+
+    @classmethod
+    def empty(cls) -> Batch:
+        """Room for a batch."""
+        letters, keys = np.empty(_BATCH * _LONGEST, np.uint8), np.empty(_BATCH, np.uint64)
+        ends, firsts, lasts = np.empty((3, _BATCH), np.int32)
+        return cls(letters, ends, keys, firsts, lasts)
 
 
 class Vocabulary:
     """Numbers for words in order of appearance; stop words are known to it but get none."""
 
     def __init__(self, language: str = "en") -> None:
-        self._table = np.zeros(1 << 14, dtype=np.uint64)
-        self._bounds = np.zeros((1 << 12) + 1, dtype=np.int64)
-        self._letters = np.empty(1 << 16, dtype=np.uint8)
+        self._names = Names.empty()
+        self._stop = 0
         self._found = np.empty((3, 0), dtype=np.int32)
-        # how many words are known, how many of these are stop words; then where the sweep over a text is:
-        # byte, code point, words found
-        self._state = np.zeros(5, dtype=np.int64)
+        self._state = np.zeros(4, dtype=np.int64)
+        self._batch = Batch.empty()
         self.encode("\n".join(sorted(stop_words(language))))
-        self._state[1] = self._state[0]
+        self._stop = int(self._names.size[0])
 
     def __len__(self) -> int:
-        return int(self._state[0] - self._state[1])
+        return int(self._names.size[0]) - self._stop
 
     def letters(self) -> tuple[Int64, Bytes]:
         """The words by number, as UTF-8: where each begins (and the last one ends), and the bytes."""
-        bounds = self._bounds[self._state[1] : self._state[0] + 1]
-        return bounds - bounds[0], self._letters[bounds[0] : bounds[-1]]
+        return self._names.strings(self._stop)
 
     def texts(self) -> list[str]:
         """The words, by number."""
-        bounds, letters = self.letters()
-        data = letters.tobytes()
-        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(bounds.tolist())]
+        return self._names.texts(self._stop)
 
-    def encode(self, text: str | bytes) -> tuple[Int32, Int32, Int32]:
-        """Start, end and number of every content word of a text (bytes are UTF-8); new words are added."""
+    def encode(self, text: str | Bytes) -> tuple[Int32, Int32, Int32]:
+        """Start, end and number of every content word of a text (or its UTF-8); new words are added.
+
+        The arrays are written to again when the next text is read.
+        """
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        codes = np.frombuffer(data, dtype=np.uint8)
+        codes = np.frombuffer(data, dtype=np.uint8) if isinstance(data, bytes) else data
         if self._found.shape[1] <= codes.size // 2 + 1:  # a word takes two bytes or more
             self._found = np.empty((3, codes.size // 2 + 2), dtype=np.int32)
-        self._state[2:] = 0
-        while not _number(
-            codes, _ascii(), *_tables(), self._table, self._bounds, self._letters, self._state, self._found
-        ):
-            self._grow()
-        starts, ends, numbers = self._found[:, : self._state[4]].copy()
+        self._state[:] = 0
+        tables = _letters()
+        while not _number(codes, tables, self._batch, self._names, self._stop, self._state, self._found):
+            self._names = self._names.with_room(_BATCH * _LONGEST, _BATCH)
+        starts, ends, numbers = self._found[:, : self._state[_FOUND]]
         return starts, ends, numbers
-
-    def _grow(self) -> None:
-        """Twice as much room for words."""
-        self._bounds = _grown(self._bounds, 2 * self._bounds.size - 1)
-        self._letters = _grown(self._letters, 2 * self._letters.size)
-        smaller, self._table = self._table, np.zeros(2 * self._table.size, dtype=np.uint64)
-        _rehash(smaller, self._table)
-
-
-def _grown(array: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
-    larger = np.empty(room, dtype=array.dtype)
-    larger[: array.size] = array
-    return larger
 
 
 @cache
-def _ascii() -> Bytes:
-    """What becomes of a byte in a word: its lower case, 0 if it ends the word, 255 if it is not ASCII."""
+def _letters() -> Letters:
+    """A byte in a word becomes its lower case, 0 if it ends the word, 255 if it is not ASCII."""
     kinds, lower = _tables()
     table = np.where(kinds[:256] == BREAK, 0, lower[:256]).astype(np.uint8)
     table[128:] = 255
-    return table
+    return Letters(table, kinds, lower)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _decoded(data: Bytes, at: int) -> tuple[np.int64, int]:
-    """The code point at a byte, and where the next one is; the text is known to be UTF-8."""
-    first = np.int64(data[at])
-    if first < 0x80:
-        return first, at + 1
-    if first < 0xE0:
-        return (first & 0x1F) << 6 | np.int64(data[at + 1] & 0x3F), at + 2
-    second = np.int64(data[at + 1] & 0x3F) << 6 | np.int64(data[at + 2] & 0x3F)
-    if first < 0xF0:
-        return (first & 0xF) << 12 | second, at + 3
-    return (first & 0x7) << 18 | second << 6 | np.int64(data[at + 3] & 0x3F), at + 4
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _put(code: int, letters: Bytes, at: int) -> int:
-    """Write a code point as UTF-8; returns where the next one goes."""
-    if code < 0x80:
-        letters[at] = code
-        return at + 1
-    if code < 0x800:
-        letters[at] = 0xC0 | code >> 6
-        letters[at + 1] = 0x80 | code & 0x3F
-        return at + 2
-    if code < 0x10000:
-        letters[at] = 0xE0 | code >> 12
-        letters[at + 1] = 0x80 | code >> 6 & 0x3F
-        letters[at + 2] = 0x80 | code & 0x3F
-        return at + 3
-    letters[at] = 0xF0 | code >> 18
-    letters[at + 1] = 0x80 | code >> 12 & 0x3F
-    letters[at + 2] = 0x80 | code >> 6 & 0x3F
-    letters[at + 3] = 0x80 | code & 0x3F
-    return at + 4
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _mixed(key: np.uint64) -> np.uint64:
-    """Spread a key's bits (Fibonacci hashing)."""
-    key = (key ^ key >> np.uint64(29)) * np.uint64(0x9E3779B97F4A7C15)
-    return key ^ key >> np.uint64(32)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _look_up(
-    table: Uint64, bounds: Int64, letters: Bytes, size: np.int64, end: np.int64, packed: np.uint64
-) -> np.int64:
-    """The number of the word that stands behind the known ones, up to ``end``; ``size`` if it is new.
-
-    Open addressing; ``table`` holds pairs of a key and a number (0: free). The key of a word of at most seven
-    bytes is the word itself (``packed``); that of others is a hash, and the letters are compared.
-    """
-    fresh = bounds[size]
-    length = end - fresh
-    key = packed
-    if length > 7:
-        for i in range(fresh, end):
-            key = (key ^ np.uint64(letters[i])) * np.uint64(1099511628211)
-        key |= np.uint64(1 << 63)
-    mask = np.uint64(table.size // 2 - 1)
-    slot = _mixed(key) & mask
-    while True:
-        number = np.int64(table[2 * slot + 1])
-        if number == 0:
-            table[2 * slot], table[2 * slot + 1] = key, size + 1
-            bounds[size + 1] = end
-            return size
-        if table[2 * slot] == key:
-            first = bounds[number - 1]
-            same = length <= 7 or bounds[number] - first == length
-            for i in range(length if same and length > 7 else 0):
-                same &= letters[first + i] == letters[fresh + i]
-            if same:
-                return number - 1
-        slot = (slot + np.uint64(1)) & mask
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _rehash(smaller: Uint64, larger: Uint64) -> None:
-    """Put every word into a larger table."""
-    mask = np.uint64(larger.size // 2 - 1)
-    for pair in range(smaller.size // 2):
-        if smaller[2 * pair + 1]:
-            slot = _mixed(smaller[2 * pair]) & mask
-            while larger[2 * slot + 1]:
-                slot = (slot + np.uint64(1)) & mask
-            larger[2 * slot], larger[2 * slot + 1] = smaller[2 * pair], smaller[2 * pair + 1]
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+@compiled
 def _pair(
-    data: Bytes, kinds: Bytes, lower: Int32, letters: Bytes, here: int, end: int
+    data: Bytes, kinds: Bytes, lower: Int32, letters: Bytes, here: Number, end: Number
 ) -> tuple[int, int, int, int]:
     """A character of a script without spaces and the one behind it, written at ``end``.
 
     Returns the end of what was written, where to go on, how many characters that is from here, and how many
     the word has: the next word begins with the second character, unless that is the last of its row.
     """
-    code, second = _decoded(data, here)
-    end = _put(lower[code], letters, end)
+    code, second = decoded(data, here)
+    end = put(lower[code], letters, end)
     if second >= data.size:
         return end, second, 1, 1
-    code, third = _decoded(data, second)
+    code, third = decoded(data, second)
     if kinds[code] != UNSPACED:
         return end, second, 1, 1
-    end = _put(lower[code], letters, end)
-    if third < data.size and kinds[_decoded(data, third)[0]] == UNSPACED:
+    end = put(lower[code], letters, end)
+    if third < data.size and kinds[decoded(data, third)[0]] == UNSPACED:
         return end, second, 1, 2
     return end, third, 2, 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+@compiled
 def _any_word(
-    data: Bytes, kinds: Bytes, lower: Int32, letters: Bytes, here: int, end: int
+    data: Bytes, kinds: Bytes, lower: Int32, letters: Bytes, here: Number, end: Number
 ) -> tuple[int, int, int, int]:
     """What begins here, whatever its letters, written at ``end`` in lower case.
 
     Returns the end of what was written, where to go on, how many characters that is from here, and how many
     the word has: none if it is no content word.
     """
-    code, after = _decoded(data, here)
+    code, after = decoded(data, here)
     if kinds[code] == UNSPACED:
         return _pair(data, kinds, lower, letters, here, end)
     if kinds[code] == BREAK:
@@ -219,81 +142,94 @@ def _any_word(
         digits += kinds[code] == DIGIT
         length += 1
         if length <= LONGEST_WORD:
-            end = _put(lower[code], letters, end)
+            end = put(lower[code], letters, end)
         here = after
         if here >= data.size:
             break
-        code, after = _decoded(data, here)
+        code, after = decoded(data, here)
     return end, here, length, length if _is_word(length, digits) else 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _is_word(length: int, digits: int) -> bool:
+@compiled
+def _is_word(length: Number, digits: Number) -> Number:
     """Whether so many characters, so many of them digits, are a content word."""
     return length == 4 if digits == length else 2 <= length <= LONGEST_WORD
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _number(
-    data: Bytes,
-    ascii_lower: Bytes,
-    kinds: Bytes,
-    lower: Int32,
-    table: Uint64,
-    bounds: Int64,
-    letters: Bytes,
-    state: Int64,
-    found: Int32,
-) -> bool:
-    """Number the content words from ``state`` on; False when there must be more room before it can go on.
+@compiled
+def _collect(data: Bytes, tables: Letters, batch: Batch, table: Uint64, state: Int64) -> int:
+    """Write the next words of a text to the batch, in lower case; returns how many.
 
-    A word is written where a new one would stand, and stays there if it is new; of a short word in ASCII that
-    is done only when it is.
+    The place of each in the table of names is touched, so that it is at hand when it is looked up.
     """
-    size, stop, here, at, kept = state
-    while here < data.size:
-        low = ascii_lower[data[here]]
+    here, at, touched = np.uint64(state[_BYTE]), state[_POINT], np.uint64(state[_TOUCHED])
+    lower, letters, size = tables.ascii_lower, batch.letters, np.uint64(data.size)
+    one, seven, eight = np.uint64(1), np.uint64(7), np.uint64(8)
+    count, out = 0, np.uint64(0)
+    length: Number
+    characters: Number
+    while here < size and count < _BATCH:
+        low = lower[data[here]]
         if low == 0:
-            here, at = here + 1, at + 1
+            here, at = here + one, at + 1
             continue
-        end = bounds[size]
-        if size + 2 >= bounds.size or end + _LONGEST >= letters.size:
-            state[0], state[2], state[3], state[4] = size, here, at, kept
-            return False
-        first, begin, fresh, packed = at, here, end, np.uint64(0)
+        begin, first, hashed, packed = here, out, np.uint64(0), np.uint64(0)
+        longest = min(size, here + np.uint64(LONGEST_WORD + 1))
         while 0 < low < 128:
-            packed = packed << np.uint64(8) | np.uint64(low)
-            here += 1
-            low = ascii_lower[data[here]] if here < data.size else 0
-        if low == 0:
-            length = here - begin
-            at += length
-            digits = 0
-            if data[begin] <= 57:  # it begins with a digit
-                for i in range(begin, here):
-                    digits += data[i] <= 57
-            if not _is_word(length, digits):
-                continue
-            end = fresh + length
+            letters[out] = low
+            packed = packed << eight | np.uint64(low)
+            here, out = here + one, out + one
+            if (out - first) & seven == 0:
+                hashed, packed = folded(hashed, packed), np.uint64(0)
+            low = lower[data[here]] if here < longest else 0
+        if low == 0 and (here < longest or here == size):
+            length = characters = np.int64(here - begin)
+            digits = _digits(data, begin, here) if data[begin] <= 57 else 0
+            length = length if _is_word(length, digits) else 0
         else:
-            end, here, characters, length = _any_word(data, kinds, lower, letters, begin, fresh)
-            at += characters
-            if not length:
-                continue
-            packed = np.uint64(0)
-            for i in range(fresh, end):
-                packed = packed << np.uint64(8) | np.uint64(letters[i])
-        if low == 0 and length > 7:
-            for i in range(length):
-                letters[fresh + i] = ascii_lower[data[begin + i]]
-        number = _look_up(table, bounds, letters, size, end, packed)
-        if number == size:
-            if low == 0:
-                for i in range(length):
-                    letters[fresh + i] = ascii_lower[data[begin + i]]
-            size += 1
-        # no branch: whether a word is a stop word cannot be foreseen
-        found[0, kept], found[1, kept], found[2, kept] = first, first + length, number - stop
-        kept += number >= stop
-    state[0], state[2], state[3], state[4] = size, here, at, kept
+            end, after, characters, length = _any_word(
+                data, tables.kinds, tables.lower, letters, np.int64(begin), np.int64(first)
+            )
+            out, here = np.uint64(end), np.uint64(after)
+            hashed, packed = hashed_bytes(letters, np.int64(first), end)
+        at += characters
+        if not length:
+            out = first
+            continue
+        key = key_of(hashed, packed, np.int64(out - first))
+        touched ^= table[2 * slot_of(table, key)]
+        batch.keys[count], batch.ends[count] = key, out
+        batch.firsts[count], batch.lasts[count] = at - characters, at - characters + length
+        count += 1
+    state[_BYTE], state[_POINT], state[_TOUCHED] = here, at, np.int64(touched)
+    return count
+
+
+@compiled
+def _digits(data: Bytes, begin: np.uint64, end: np.uint64) -> int:
+    """How many digits there are among letters and digits."""
+    digits = 0
+    for k in range(begin, end):
+        digits += data[k] <= 57
+    return digits
+
+
+@compiled
+def _number(
+    data: Bytes, tables: Letters, batch: Batch, names: Names, stop: int, state: Int64, found: Int32
+) -> bool:
+    """Number the content words from ``state`` on; False when there must be more room before it can go on."""
+    kept = state[_FOUND]
+    while state[_BYTE] < data.size:
+        if not has_room(names, _BATCH * _LONGEST, _BATCH):
+            return False
+        begin = 0
+        for k in range(_collect(data, tables, batch, names.table, state)):
+            end = batch.ends[k]
+            number = look_up(names, batch.keys[k], batch.letters, begin, end, True)
+            # no branch: whether a word is a stop word cannot be foreseen
+            found[0, kept], found[1, kept], found[2, kept] = batch.firsts[k], batch.lasts[k], number - stop
+            kept += number >= stop
+            begin = end
+        state[_FOUND] = kept
     return True

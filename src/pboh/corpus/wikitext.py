@@ -1,40 +1,52 @@
 """Wikitext to plain text with the exact place of every link: the hot loop of extraction.
 
-Two sweeps, both linear in the page whatever stands in it: `markup` takes out everything that is not text or
-link, then the links are read from what is left. Nothing is ever tried twice, so nothing can explode.
+Linear in the page whatever stands in it: :mod:`markup` takes out templates, tags and tables, then one
+compiled sweep (:mod:`sweep`) reads what is left. Pages are UTF-8 all the way.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from pboh.corpus import markup
-from pboh.corpus.titles import (
-    CATEGORY,
-    FILE,
-    MAIN,
-    PLAIN_REST,
-    PLAIN_TITLE,
-    Site,
-    split_target,
-    unescape,
+from pboh.corpus import faircopy, markup
+from pboh.corpus.names import Names, grown
+from pboh.corpus.sweep import (
+    ASKED,
+    BAR,
+    CAPITAL,
+    CAPTION,
+    DEPTH,
+    ENDS_TARGET,
+    IMAGE,
+    LINK,
+    LINKS,
+    NOTHING,
+    OUT,
+    PLAIN,
+    ROOM,
+    SMALL,
+    SPECIAL,
+    TARGET,
+    TEXT,
+    WAITING,
+    Bytes,
+    Int32,
+    Rules,
+    Sheet,
+    Targets,
+    begin,
+    keep,
+    sweep,
 )
+from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, split_target
 
-# Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
-# limit bounds how often a piece of text is looked at.
-_DEPTH = 8
-_REMEMBERED_TARGETS = 1 << 17
-# Links are read from that many characters at once, so that an enormous page needs no enormous lists.
-_SEGMENT = 1 << 20
-_LINK, _IMAGE, _TEXT, _NOTHING = "link", "image", "text", "nothing"
+_SPARE = 32  # zero bytes behind a page
 
 
 class Plain(NamedTuple):
@@ -44,287 +56,209 @@ class Plain(NamedTuple):
     links: list[tuple[int, int, str]]
 
 
-class Segment(NamedTuple):
-    """A part of a page's text and the links in it, column by column; places count from its beginning."""
-
-    text: str
-    starts: npt.NDArray[np.int32]
-    ends: npt.NDArray[np.int32]
-    titles: list[str]
-    anchors: list[str]
-
-
 def plain_text(wikitext: str, site: Site) -> Plain:
     """The text a reader sees, without templates and references, and where its links to articles are.
 
     Any string is accepted; ``text[start:end]`` is the anchor, never empty, without white space at its ends.
     """
-    texts: list[str] = []
-    links: list[tuple[int, int, str]] = []
-    at = 0
-    for part in segments(wikitext, site):
-        links += zip((part.starts + at).tolist(), (part.ends + at).tolist(), part.titles, strict=True)
-        texts.append(part.text)
-        at += len(part.text)
-    return Plain("".join(texts).rstrip(), links)
+    reader = Reader(site)
+    reader.read(wikitext.encode("utf-8", "surrogatepass"))
+    starts, ends, _, _, numbers = reader.links[:5, : reader.count].tolist()
+    titles = reader.titles.texts()
+    text = reader.text[: reader.size].tobytes().decode("utf-8", "surrogatepass")
+    return Plain(text, list(zip(starts, ends, (titles[number] for number in numbers), strict=True)))
 
 
-def segments(wikitext: str, site: Site) -> Iterator[Segment]:
-    """:func:`plain_text` in parts, nearly always one; white space at the end of the page is still there."""
-    text = "\n" + wikitext
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "|]]" in text:
-        text = _PIPE_TRICK.sub(_piped, text)
-    if "<" in text or "{{" in text:
+def without_templates(wikitext: bytes, site: Site) -> bytes:
+    """A page, a line break put before it, as the sweep can read it."""
+    text = b"\n" + wikitext
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    braces = b"{" in text  # quicker than looking for two
+    if b"<" in text or (braces and b"{{" in text):
         text = markup.cut(text)
-    if "{|" in text:
+    if braces and b"{|" in text:
         text = markup.untable(text)
-    if site.conventions.variants and "-{" in text:
+    if braces and site.conventions.variants and b"-{" in text:
         text = markup.one_variant(text)
-    return _reader(site).segments(markup.unformat(text).strip("\n"))
+    return text
 
 
-_BRACKETS = re.compile(r"(?<!\[)\[\[(?!\[)")
-_PIPE_TRICK = re.compile(r"\[\[([^\[\]|\n{}<>]++)\|\]\]")
+class Habits(NamedTuple):
+    """What reading a site's pages depends on: rules for the sweep, kinds of prefixes, options of images."""
 
-
-def _piped(match: re.Match[str]) -> str:
-    """``[[Bus (computing)|]]`` shows "Bus", ``[[Paris, Texas|]]`` "Paris", ``[[Help:Link|]]`` "Link"."""
-    target = match[1]
-    short = target.lstrip(":")
-    short = short.partition(":")[2] or short
-    if short.rstrip().endswith(")"):
-        short = short.rpartition("(")[0] or short
-    else:
-        short = short.partition(",")[0] or short
-    return f"[[{target}|{short.strip() or target}]]"
+    rules: Rules
+    kinds: dict[str, int]
+    is_option: Callable[[str], Any]
 
 
 @lru_cache(maxsize=8)
-def _reader(site: Site) -> _Reader:
-    return _Reader(site)
+def habits(site: Site) -> Habits:
+    """The habits of a site; compiled once."""
+    plain = re.compile(PLAIN_TITLE)
+    classes = np.zeros(256, dtype=np.uint8)
+    for byte in range(128):
+        inside, first = plain.fullmatch(f"A{chr(byte)}A"), plain.fullmatch(chr(byte)) or chr(byte).isdigit()
+        classes[byte] |= (PLAIN if inside else 0) | (CAPITAL if first else 0)
+    classes[0x80:0xC0] |= PLAIN  # bytes inside a character: which one it is, its first byte says,
+    classes[0xC3:0xC6] |= PLAIN  # À to ſ, for example: letters that need no care
+    classes[list(b"abcdefghijklmnopqrstuvwxyz")] |= SMALL
+    classes[list(b"\0\n[]'_")] |= SPECIAL
+    classes[list(b"\0\n[]|{}<>")] |= ENDS_TARGET
+    trail = np.zeros(0x10000, dtype=np.uint8)
+    if site.conventions.trail:
+        letters = re.findall(f"[{site.conventions.trail}]", "".join(map(chr, range(1, 0x10000))))
+        trail[[ord(letter) for letter in letters]] = 1
+    shown_elsewhere = {CATEGORY: NOTHING, FILE: IMAGE}
+    kinds = dict.fromkeys(site.languages, NOTHING) | {
+        name: shown_elsewhere.get(key, TEXT) for name, key in site.namespaces.items()
+    }
+    options = "|".join(map(re.escape, sorted(site.conventions.image_options)))
+    is_option = re.compile(
+        rf"\s*+(?:(?i:{options})(?:\s*+=.*+)?|\d*+(?:x\d++)?\s*+px|)\s*+", re.DOTALL
+    ).fullmatch
+    return Habits(Rules(classes, trail, site.capitalises_as_ascii), kinds, is_option)
 
 
-class _Page:
-    """A text taken apart at its links: plain, anchor, plain, anchor, … plain. No link has the title ""."""
+class Reader:
+    """Reads pages of one site; their texts and links pile up in it.
 
-    __slots__ = ("anchors", "plains", "titles")
-
-    def __init__(self, plains: list[str], anchors: list[str], titles: list[str | None]) -> None:
-        self.plains = plains
-        self.anchors = anchors
-        self.titles = titles
-
-    def put(self, at: int, shown: str, title: str) -> None:
-        """Make ``shown`` the anchor at ``at``, the white space at its ends moved to the text around it."""
-        anchor = shown.strip()
-        if len(anchor) < len(shown):
-            before = len(shown) - len(shown.lstrip())
-            self.plains[at] += shown[:before]
-            self.plains[at + 1] = shown[before + len(anchor) :] + self.plains[at + 1]
-        self.anchors[at] = anchor
-        self.titles[at] = title if anchor else ""
-
-    def blank(self, begin: int, end: int) -> None:
-        """Take out the anchors from ``begin`` up to ``end`` and the text between them."""
-        nothing = [""] * (end - begin)
-        self.anchors[begin:end] = nothing
-        self.titles[begin:end] = nothing
-        self.plains[begin + 1 : end] = nothing[1:]
-
-    def joined(self, begin: int, end: int) -> str:
-        """The text between two anchors, with the anchors between them."""
-        pieces = zip(self.plains[begin + 1 : end], self.anchors[begin + 1 : end], strict=True)
-        return "".join(chain.from_iterable(pieces))
-
-    def decode(self) -> None:
-        """HTML entities become their characters; an anchor that was only blanks then is none."""
-        self.plains[:] = [unescape(plain) if "&" in plain else plain for plain in self.plains]
-        for at, anchor in enumerate(self.anchors):
-            if "&" in anchor:
-                self.put(at, unescape(anchor), self.titles[at] or "")
-
-    def segment(self) -> Segment:
-        """The whole text, and its links with their places in it."""
-        pieces = [""] * (2 * len(self.anchors) + 1)
-        pieces[0::2] = self.plains
-        pieces[1::2] = self.anchors
-        places = np.cumsum(np.fromiter(map(len, pieces), np.int32, len(pieces)), dtype=np.int32)
-        starts, ends, titles, anchors = places[0:-1:2], places[1::2], self.titles, self.anchors
-        if "" in titles:
-            kept = np.fromiter(map(bool, titles), np.bool_, len(titles))
-            starts, ends = starts[kept], ends[kept]
-            anchors = [anchor for anchor, title in zip(anchors, titles, strict=True) if title]
-            titles = [title for title in titles if title]
-        return Segment("".join(pieces), starts, ends, titles, anchors)  # type: ignore[arg-type]  # no None is left
-
-
-class _Reader:
-    """Reads links of one site's pages; keeps the compiled trail and the titles of targets seen lately."""
+    ``text[:size]`` are the texts one behind the other, ``links[:, :count]`` the links, column by column as
+    :mod:`faircopy` has them, ``titles`` the articles they lead to.
+    """
 
     def __init__(self, site: Site) -> None:
-        self.site = site
-        self.titles: dict[str, str] = {}
-        shown_elsewhere = {CATEGORY: _NOTHING, FILE: _IMAGE}
-        self.kinds = dict.fromkeys(site.languages, _NOTHING) | {
-            name: shown_elsewhere.get(key, _TEXT) for name, key in site.namespaces.items()
-        }
-        trail = f"[{site.conventions.trail}]*+" if site.conventions.trail else ""
-        self.trail = re.compile(f"({trail})")
-        # A whole link whose anchor needs no care, in one match; any other [[ waits for its ]].
-        # Groups: a target that is a title as it stands; one that is but for its first letter; any other;
-        # the label; the trail.
-        small = f"[a-z]{PLAIN_REST}" if site.capitalises_as_ascii else "(?!)"
-        self.split = re.compile(
-            rf"\[\[(?!\[)(?:(?:({PLAIN_TITLE})(?=[|\]])|({small})(?=[|\]])|([^\[\]|\n{{}}<>]++))"
-            rf"(?:\|(?!\s)([^\[\]\n]++)(?<!\s))?+\]\]({trail}))?+"
-        ).split
-        options = "|".join(map(re.escape, sorted(site.conventions.image_options)))
-        self.is_option = re.compile(
-            rf"\s*+(?:(?i:{options})(?:\s*+=.*+)?|\d*+(?:x\d++)?\s*+px|)\s*+", re.DOTALL
-        ).fullmatch
+        self.titles = Names.empty()
+        self.text: Bytes = np.empty(1 << 12, dtype=np.uint8)
+        self.links: Int32 = np.empty((8, 1 << 8), dtype=np.int32)
+        self.size = self.count = 0
+        self._site, self._habits = site, habits(site)
+        self._targets = _targets(Names.empty(1 << 8))
+        self._sheet = _sheet(1 << 12, 1 << 8)
 
-    def segments(self, text: str) -> Iterator[Segment]:
-        """Text and links of what holds no other markup than links.
+    def read(self, wikitext: bytes) -> int:
+        """Take in a page; returns how many characters its text has."""
+        data = np.frombuffer(without_templates(wikitext, self._site), dtype=np.uint8)
+        sheet = self._sheet
+        if sheet.source.size < data.size + _SPARE:
+            self._sheet = sheet = _sheet(data.size + data.size // 4 + _SPARE, sheet.starts.size)
+        sheet.source[: data.size] = data
+        sheet.source[data.size : data.size + _SPARE] = 0
+        begin(sheet, data.size)
+        while asked := sweep(self._sheet, self._habits.rules, self.titles, self._targets):
+            self._answer(asked)
+        sheet = self._sheet
+        self._make_room(6 * int(sheet.state[OUT]) // 5, int(sheet.state[LINKS]))  # &nGt; is the worst
+        where = (self.text, self.size, self.links, self.count)
+        self.size, self.count, characters = faircopy.copy(sheet, faircopy.entities(), *where)
+        return int(characters)
 
-        A long text is cut in front of brackets. When others before the cut still wait for their partner,
-        the part is read again, twice as long.
-        """
-        begin, size = 0, _SEGMENT
-        while len(text) - begin > size and (cut := _BRACKETS.search(text, begin + size)):
-            if (part := self._read(text[begin : cut.start()], last=False)) is None:
-                size *= 2
-                continue
-            yield part
-            begin, size = cut.start(), _SEGMENT
-        part = self._read(text[begin:] if begin else text, last=True)
-        assert part is not None
-        yield part
+    def take(self, data: bytes, links: Sequence[tuple[int, int, str]]) -> int:
+        """Take in a text whose links are known; those whose anchor is blank are left out."""
+        text = data.decode()
+        codes = np.frombuffer(data, dtype=np.uint8)
+        self._make_room(codes.size, len(links))
+        self.text[self.size : self.size + codes.size] = codes
+        places = np.append(np.flatnonzero(codes & 0xC0 != 0x80), codes.size) + self.size
+        for start, end, title in links:
+            anchor = text[start:end]
+            if inner := anchor.strip():
+                first = start + anchor.index(inner)
+                self.titles, number = self.titles.add(title)
+                self.links[:5, self.count] = start, end, places[first], places[first + len(inner)], number
+                self.count += 1
+        self.size += codes.size
+        return len(text)
 
-    def _read(self, text: str, last: bool) -> Segment | None:
-        """One part, or None if it may look different once the following is known.
+    def anchors(self) -> tuple[Int32, Bytes]:
+        """The anchors of all links, white space made single: where each begins, and the bytes."""
+        firsts, lasts = self.links[faircopy.FIRST, : self.count], self.links[faircopy.LAST, : self.count]
+        bounds = np.zeros(self.count + 1, dtype=np.int32)
+        letters = np.empty(int(np.sum(lasts - firsts, dtype=np.int64)), dtype=np.uint8)
+        faircopy.gather(self.text, firsts, lasts, letters, bounds)
+        return bounds, letters[: bounds[-1]]
 
-        Lists rather than a loop: what all links of a page have in common is one call for all of them.
-        """
-        parts = self.split(text)
-        titles, small, targets, labels, trails = (parts[group::6] for group in range(1, 6))
-        shown = zip(labels, titles, small, targets, trails, strict=True)
-        anchors = [
-            (label or title or other or target or "[[") + (trail or "")
-            for label, title, other, target, trail in shown
-        ]
-        if any(small):
-            titles = [
-                title or (other and other[0].upper() + other[1:])
-                for title, other in zip(titles, small, strict=True)
-            ]
-        page = _Page(parts[0::6], anchors, titles)
-        if "  " in "|".join(filter(None, titles)):
-            for at, title in enumerate(titles):
-                if title and "  " in title:
-                    titles[at], targets[at] = None, small[at] or title
-        if None in titles and self._other_links(page, targets, labels, trails) and not last:
-            return None
-        if "&" in text:
-            page.decode()
-        return page.segment()
+    def _make_room(self, size: int, links: int) -> None:
+        """For so many more bytes of text and so many more links."""
+        if self.text.size < self.size + size + _SPARE:
+            self.text = grown(self.text, 2 * (self.size + size + _SPARE))
+        if self.links.shape[1] < self.count + links:
+            larger = np.empty((8, 2 * (self.count + links)), dtype=np.int32)
+            larger[:, : self.count] = self.links[:, : self.count]
+            self.links = larger
 
-    def _other_links(
-        self, page: _Page, targets: list[str | None], labels: list[str | None], trails: list[str]
-    ) -> bool:
-        """Put links whose targets have to be looked at, and pair lone brackets; whether some still wait."""
-        titles = page.titles
-        brackets = []
-        for at in [at for at, title in enumerate(titles) if title is None]:
-            target = targets[at]
-            if target is None:
-                titles[at] = ""
-                brackets.append(at)
-            elif target in self.titles:
-                titles[at] = self.titles[target]
-            else:
-                self._link(page, at, target, labels[at], trails[at])
-        return self._pair(page, brackets) if brackets else False
+    def _answer(self, asked: int) -> None:
+        """Give the sweep what it asks for."""
+        if asked == TARGET:
+            self._answer_target(int(self._sheet.state[ASKED]))
+        elif asked == CAPTION:
+            keep(self._sheet, *self._caption())
+        else:
+            assert asked == ROOM
+            self.titles = self.titles.with_room()
+            self._targets = _targets(self._targets.names.with_room(), self._targets)
+            if self._sheet.state[LINKS] == self._sheet.starts.size:
+                columns = (grown(column, 2 * column.size) for column in self._sheet[4:])
+                self._sheet = Sheet(*self._sheet[:4], *columns)
 
-    def resolve(self, target: str) -> tuple[str, str]:
+    def _answer_target(self, number: int) -> None:
+        targets = self._targets
+        start, end = targets.names.bounds[number : number + 2]
+        kind, title = self._resolve(
+            targets.names.letters[start:end].tobytes().decode("utf-8", "surrogatepass")
+        )
+        targets.kinds[number] = kind
+        if kind == LINK:
+            self.titles, targets.titles[number] = self.titles.add(title)
+
+    def _resolve(self, target: str) -> tuple[int, str]:
         """What ``[[target]]`` is, and its title when it is a link to an article."""
         prefix, colon, _ = target.partition(":")
-        if colon and (kind := self.kinds.get(prefix.strip(" _").lower())):
+        if colon and (kind := self._habits.kinds.get(prefix.strip(" _").lower())):
             return kind, ""
-        found = split_target(target, self.site)
-        return (_LINK, found[1]) if found and found[0] == MAIN and found[1] else (_TEXT, "")
+        found = split_target(target, self._site)
+        return (LINK, found[1]) if found and found[0] == MAIN and found[1] else (TEXT, "")
 
-    def _link(self, page: _Page, at: int, target: str, label: str | None, trail: str) -> None:
-        """Put a link whose target is not among those remembered, or whose label needs care."""
-        kind, title = self.resolve(target)
-        shown = label if label is not None else target.strip().removeprefix(":")
-        if kind == _LINK and target.strip() is target and target[0] != ":":
-            if len(self.titles) >= _REMEMBERED_TARGETS:
-                self.titles.clear()
-            self.titles[target] = title
-        elif kind == _IMAGE:
-            captions = (part for part in reversed((label or "").split("|")) if not self.is_option(part))
-            shown = next(captions, "")
-        elif kind == _NOTHING:
-            shown = ""
-        page.put(at, shown + trail if shown else trail, title if shown else "")
+    def _caption(self) -> tuple[int, int]:
+        """What stays of an image: the last part between bars that holds a link or is no option."""
+        sheet = self._sheet
+        name_end, end = int(sheet.state[ASKED]), int(sheet.state[OUT])
+        before = sheet.waiting[sheet.state[WAITING] - 1, 1]
+        starts = sheet.starts[before : sheet.state[LINKS]].tolist()
+        ends = sheet.ends[before : sheet.state[LINKS]].tolist()
+        parts = sheet.draft[name_end:end].tobytes()
+        is_option = self._habits.is_option
+        last = end
+        while last > name_end:
+            bar = last
+            while True:  # a bar inside an anchor divides nothing
+                bar = parts.rfind(BAR, 0, bar - name_end) + name_end
+                link = bisect_right(starts, bar) - 1
+                if link < 0 or ends[link] <= bar:
+                    break
+                bar = starts[link]
+            part = parts[bar + 1 - name_end : last - name_end].replace(markup.NOTHING, b"")
+            has_link = bisect_right(starts, last) > link + 1
+            if has_link or not is_option(part.decode("utf-8", "surrogatepass")):
+                return bar + 1, last
+            last = bar
+        return end, end
 
-    def _pair(self, page: _Page, brackets: list[int]) -> bool:
-        """Find the ``]]`` of every ``[[`` that was not a whole link by itself; those without one are text.
 
-        Returns whether there are any of those.
-        """
-        opens = frozenset(brackets)
-        waiting: deque[int] = deque(maxlen=_DEPTH)
-        for at in range(brackets[0], len(page.plains)):
-            if waiting and "]]" in page.plains[at]:
-                self._close(page, at, waiting)
-            if at in opens:
-                waiting.append(at)
-        return bool(waiting)
+def _sheet(size: int, links: int) -> Sheet:
+    """Room for a page of that size."""
+    source, draft = np.empty((2, size), dtype=np.uint8)
+    starts, ends, titles = np.empty((3, links), dtype=np.int32)
+    waiting = np.zeros((DEPTH, 2), dtype=np.int64)
+    return Sheet(source, draft, np.zeros(13, dtype=np.int64), waiting, starts, ends, titles)
 
-    def _close(self, page: _Page, at: int, waiting: deque[int]) -> None:
-        """The text at ``at`` holds ``]]``: each closes the innermost bracket that waits."""
-        done, rest = "", page.plains[at]
-        while waiting and "]]" in rest:
-            inside, _, rest = rest.partition("]]")
-            if rest.startswith("]") and inside.count("[") > inside.count("]"):
-                inside, rest = inside + "]", rest[1:]
-            begin, inside = waiting.pop(), done + inside
-            if any(page.titles[begin + 1 : at]):
-                done = self._caption(page, begin, at, inside)
-                continue
-            target, bar, label = (page.joined(begin, at) + inside).partition("|")
-            if "\n" in target:
-                done = inside + "]]"
-                continue
-            page.blank(begin, at)
-            page.plains[at] = ""
-            if target.strip():
-                trail = self.trail.match(rest)[1]  # type: ignore[index]  # it matches no letter too
-                self._link(page, begin, target, label if bar else None, trail)
-                rest = rest[len(trail) :]
-            done = page.plains[at]
-        page.plains[at] = done + rest
 
-    def _caption(self, page: _Page, begin: int, at: int, inside: str) -> str:
-        """Brackets around other links: of an image the caption stays, else all is text, brackets included.
-
-        ``inside`` is the text in front of the ``]]``; returned is what becomes of it.
-        """
-        name = page.plains[begin + 1] if begin + 1 < at else inside
-        if self.resolve(name.partition("|")[0])[0] != _IMAGE:
-            return inside + "]]"
-        options = inside.split("|")
-        while len(options) > 1 and self.is_option(options[-1]):
-            options.pop()
-        if len(options) > 1:
-            page.blank(begin, at)
-            return options[-1]
-        last = at - 1
-        while last > begin + 1 and "|" not in page.plains[last]:
-            last -= 1
-        page.blank(begin, last)
-        page.plains[last] = page.plains[last].rpartition("|")[2]
-        return options[0]
+def _targets(names: Names, known: Targets | None = None) -> Targets:
+    """Targets of links with room for as many as there are names."""
+    if known is None:
+        return Targets(names, *(np.zeros(names.bounds.size, dtype=np.int32) for _ in range(2)))
+    if known.kinds.size == names.bounds.size:
+        return known._replace(names=names)
+    larger = _targets(names)
+    larger.kinds[: known.kinds.size], larger.titles[: known.titles.size] = known.kinds, known.titles
+    return larger

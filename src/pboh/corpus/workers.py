@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -33,8 +34,8 @@ Task = tuple[Callable[..., Any], tuple[Any, ...]]
 class Workers:
     """``count`` processes that run functions; with one, everything runs in this process.
 
-    The processes start when there is something to do and stay until the block ends: loading what they need
-    takes longer than some tasks.
+    The processes start when there is something to do, or before, and stay until the block ends: loading what
+    they need takes longer than some tasks.
     """
 
     def __init__(self, count: int) -> None:
@@ -44,28 +45,32 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._stop(finished=kind is None)
+    def __exit__(self, *_: object) -> None:
+        running, self._running = self._running, {}
+        for connection, process in running.items():
+            process.kill()  # whatever it has finished was received
+            connection.close()
+        for process in running.values():
+            process.wait()
 
-    def _start(self) -> None:
-        for _ in range(self._count):
+    def start(self, *modules: str) -> None:
+        """Start the processes and have them load modules they will need."""
+        for _ in range(self._count if self._count > 1 and not self._running else 0):
             ours, theirs = Pipe()
-            command = [sys.executable, "-m", "pboh.corpus.workers", str(theirs.fileno()), str(os.getpid())]
+            command = [
+                sys.executable,
+                "-m",
+                "pboh.corpus.workers",
+                str(theirs.fileno()),
+                str(os.getpid()),
+                *modules,
+            ]
             # a group of its own: Ctrl-C is the parent's to handle
             process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], process_group=0, env=_environment()
             )
             theirs.close()
             self._running[ours] = process
-
-    def _stop(self, finished: bool) -> None:
-        running, self._running = self._running, {}
-        for connection, process in running.items():
-            if not finished:
-                process.kill()
-            connection.close()
-        for process in running.values():
-            process.wait()
 
     def processes(self) -> list[int]:
         """Ids of this process and of the workers."""
@@ -77,8 +82,7 @@ class Workers:
             for function, arguments in tasks:
                 yield arguments, function(*arguments)
             return
-        if not self._running:
-            self._start()
+        self.start()
         yield from self._share(tasks)
 
     def give_back(self) -> None:
@@ -217,4 +221,6 @@ def _resident(process: int) -> tuple[int, int]:
 
 if __name__ == "__main__":
     _end_with_parent(int(sys.argv[2]))
+    for module in sys.argv[3:]:
+        importlib.import_module(module)
     _serve(Connection(int(sys.argv[1])))

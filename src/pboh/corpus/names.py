@@ -1,0 +1,183 @@
+"""Numbers for strings of bytes in order of appearance: the table behind words, titles and targets of links.
+
+A dictionary of Python would need an object for every word of every page; here a string is looked up where it
+stands, by compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pboh.corpus.compiled import Number, compiled
+
+Bytes = npt.NDArray[np.uint8]
+Int64 = npt.NDArray[np.int64]
+Uint64 = npt.NDArray[np.uint64]
+
+LONGEST = 1024
+"""Bytes a name may have."""
+
+
+class Names(NamedTuple):
+    """The names known, one behind the other: name k is ``letters[bounds[k] : bounds[k + 1]]``.
+
+    ``table`` finds them by open addressing: pairs of a key and a number (0: free). ``size`` says how many.
+    """
+
+    table: Uint64
+    bounds: Int64
+    letters: Bytes
+    size: Int64
+
+    @classmethod
+    def empty(cls, room: int = 1 << 12) -> Names:
+        """Room for some names."""
+        table = np.zeros(4 * room, dtype=np.uint64)
+        bounds = np.zeros(room + 1, dtype=np.int64)
+        return cls(
+            table, bounds, np.empty(max(4 * LONGEST, 16 * room), dtype=np.uint8), np.zeros(1, np.int64)
+        )
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Names:
+        """The given names, numbered in their order."""
+        names = cls.empty()
+        for text in texts:
+            names, _ = names.add(text)
+        return names
+
+    def add(self, text: str) -> tuple[Names, int]:
+        """The names with this one among them, and its number."""
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        names = self.with_room(data.size)
+        return names, int(numbered(names, data, 0, data.size, True))
+
+    def with_room(self, length: int = LONGEST, count: int = 1) -> Names:
+        """The same names, with room for so many more that have so many bytes together."""
+        names = self
+        while not has_room(names, length, count):
+            table = np.zeros(2 * names.table.size, dtype=np.uint64)
+            _rehash(names.table, table)
+            bounds = grown(names.bounds, 2 * names.bounds.size - 1)
+            names = Names(table, bounds, grown(names.letters, 2 * names.letters.size), names.size)
+        return names
+
+    def strings(self, first: int = 0) -> tuple[Int64, Bytes]:
+        """The names from a number on, as UTF-8: where each begins (and the last one ends), and the bytes."""
+        bounds = self.bounds[first : self.size[0] + 1]
+        return bounds - bounds[0], self.letters[bounds[0] : bounds[-1]]
+
+    def texts(self, first: int = 0) -> list[str]:
+        """The names from a number on."""
+        bounds, letters = self.strings(first)
+        data = letters.tobytes()
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(bounds.tolist())]
+
+
+def grown(array: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
+    """The same content in a longer array."""
+    larger = np.empty(room, dtype=array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@compiled
+def has_room(names: Names, length: int = LONGEST, count: int = 1) -> Number:
+    """Whether so many more names fit that have so many bytes together."""
+    size = names.size[0]
+    return size + count + 1 < names.bounds.size and names.bounds[size] + length < names.letters.size
+
+
+@compiled
+def _mixed(key: np.uint64) -> np.uint64:
+    """Spread a key's bits (Fibonacci hashing)."""
+    key = (key ^ key >> np.uint64(29)) * np.uint64(0x9E3779B97F4A7C15)
+    return key ^ key >> np.uint64(32)
+
+
+@compiled
+def folded(hashed: np.uint64, packed: np.uint64) -> np.uint64:
+    """The hash of a name with eight more bytes, packed into a number."""
+    return _mixed(hashed * np.uint64(0xD6E8FEB86659FD93) + packed + np.uint64(1))
+
+
+@compiled
+def key_of(hashed: np.uint64, packed: np.uint64, length: Number) -> np.uint64:
+    """The key of a name: of at most seven bytes the name itself and its length, of others a hash.
+
+    ``hashed`` stands for as many eights of bytes as there are, ``packed`` holds those behind them.
+    """
+    if length < 8:
+        return packed | np.uint64(length) << np.uint64(56)
+    return folded(hashed, packed) | np.uint64(1 << 63)
+
+
+@compiled
+def slot_of(table: Uint64, key: np.uint64) -> np.uint64:
+    """Where to look for a key first."""
+    return _mixed(key) & np.uint64(table.size // 2 - 1)
+
+
+@compiled
+def look_up(names: Names, key: np.uint64, data: Bytes, start: int, end: int, add: bool) -> Number:
+    """The number of the name ``data[start:end]``; that of a new one is the next, and it may be added."""
+    table, bounds, letters = names.table, names.bounds, names.letters
+    length = end - start
+    mask = np.uint64(table.size // 2 - 1)
+    slot = slot_of(table, key)
+    while table[2 * slot + 1]:
+        if table[2 * slot] == key:
+            number = np.int64(table[2 * slot + 1]) - 1
+            same = length < 8
+            if not same:
+                first = bounds[number]
+                same = bounds[number + 1] - first == length
+                for k in range(length if same else 0):
+                    same &= letters[first + k] == data[start + k]
+            if same:
+                return number
+        slot = (slot + np.uint64(1)) & mask
+    size = names.size[0]
+    if add:
+        fresh = bounds[size]
+        for k in range(length):
+            letters[fresh + k] = data[start + k]
+        table[2 * slot], table[2 * slot + 1] = key, size + 1
+        bounds[size + 1] = fresh + length
+        names.size[0] = size + 1
+    return size
+
+
+@compiled
+def hashed_bytes(data: Bytes, start: Number, end: Number) -> tuple[np.uint64, np.uint64]:
+    """What :func:`key_of` needs of a name."""
+    hashed, packed = np.uint64(0), np.uint64(0)
+    for k in range(start, end):
+        packed = packed << np.uint64(8) | np.uint64(data[k])
+        if (k - start) & 7 == 7:
+            hashed, packed = folded(hashed, packed), np.uint64(0)
+    return hashed, packed
+
+
+@compiled
+def numbered(names: Names, data: Bytes, start: int, end: int, add: bool) -> Number:
+    """:func:`look_up` of a name whose key is not known."""
+    hashed, packed = hashed_bytes(data, start, end)
+    return look_up(names, key_of(hashed, packed, end - start), data, start, end, add)
+
+
+@compiled
+def _rehash(smaller: Uint64, larger: Uint64) -> None:
+    """Put every name into a larger table."""
+    mask = np.uint64(larger.size // 2 - 1)
+    for pair in range(smaller.size // 2):
+        if smaller[2 * pair + 1]:
+            slot = slot_of(larger, smaller[2 * pair])
+            while larger[2 * slot + 1]:
+                slot = (slot + np.uint64(1)) & mask
+            larger[2 * slot], larger[2 * slot + 1] = smaller[2 * pair], smaller[2 * pair + 1]

@@ -1,0 +1,568 @@
+"""The compiled sweep over a page without templates and tags: line markup out, links in place.
+
+A page is read once, byte by byte, into a draft: headings, list marks, quotes and addresses disappear, a link
+leaves its anchor. ``[[`` that is not a link by itself (a caption with links in it, above all) is written as
+it stands and waits for its ``]]``; whatever never finds one is text already. What takes a wiki's habits to
+decide, the sweep asks for: it returns, is given the answer, and goes on where it was.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pboh.corpus.compiled import Number, compiled
+from pboh.corpus.names import Names, has_room, numbered
+from pboh.corpus.utf8 import decoded, stripped
+
+Bytes = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+# Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
+# limit bounds how often a piece of text is looked at.
+DEPTH = 8
+
+DONE, TARGET, CAPTION, ROOM = range(4)
+"""Why the sweep returns: it is through, or asks what a target is, what to keep of an image, for more room."""
+
+UNKNOWN, LINK, TEXT, NOTHING, IMAGE = range(5)
+"""What ``[[target]]`` may be: a link to an article, text, something not shown, an image with a caption."""
+
+SPECIAL, PLAIN, CAPITAL, SMALL, ENDS_TARGET = 1, 2, 4, 8, 16
+"""What a byte may be: one the sweep stops at; one of a title that needs no care; its first letter; …"""
+
+SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TITLE, ADDRESS_END, ASKED = (
+    range(13)
+)
+"""State of the sweep: end of the source, place in it, place in the draft, links found; line breaks written in
+a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
+ends and began, and its title; the bracket that ends an external link; what is asked for."""
+
+NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = (
+    0,
+    9,
+    10,
+    32,
+    39,
+    58,
+    61,
+    91,
+    93,
+    95,
+    124,
+)
+_LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
+
+
+class Sheet(NamedTuple):
+    """A page at work; the source ends with 32 zero bytes. Places of links are bytes of the draft."""
+
+    source: Bytes
+    draft: Bytes
+    state: Int64
+    waiting: Int64  # (DEPTH, 2): where in the draft a [[ stands, and how many links there were before it
+    starts: Int32
+    ends: Int32
+    titles: Int32
+
+
+class Rules(NamedTuple):
+    """A wiki's rules: kinds of bytes, letters that continue a link, whether titles begin with a capital."""
+
+    classes: Bytes
+    trail: Bytes
+    capitalise: bool
+
+
+class Targets(NamedTuple):
+    """Targets met that are no title as they stand: what they are, and the number of the title."""
+
+    names: Names
+    kinds: Int32
+    titles: Int32
+
+
+@compiled
+def begin(sheet: Sheet, size: int) -> None:
+    """Start a page of so many bytes; line breaks at its beginning are not written."""
+    for k in range(sheet.state.size):
+        sheet.state[k] = 0
+    sheet.state[SIZE], sheet.state[NEWLINES] = size, 2
+    sheet.state[LABEL_END] = sheet.state[ADDRESS_END] = -1
+
+
+@compiled
+def sweep(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+    """Go on with the page; returns what is asked for, or DONE."""
+    state, source, draft, classes = sheet.state, sheet.source, sheet.draft, rules.classes
+    here, out, size = np.uint64(state[HERE]), np.uint64(state[OUT]), np.uint64(state[SIZE])
+    one = np.uint64(1)
+    while here < size:
+        byte = source[here]
+        if not classes[byte] & SPECIAL:
+            state[NEWLINES] = 0
+            while not classes[byte] & SPECIAL:
+                draft[out] = byte
+                out += one
+                here += one
+                byte = source[here]
+            continue
+        state[HERE], state[OUT] = here, out
+        asked = DONE
+        if byte == LF:
+            _line(sheet)
+        elif byte == OPEN:
+            asked = _open(sheet, rules, titles, targets)
+        elif byte == CLOSE:
+            asked = _close(sheet, rules, titles, targets)
+        elif byte == QUOTE:
+            _quotes(sheet)
+        elif byte == UNDERSCORE:
+            _switch(sheet)
+        else:
+            state[HERE] += 1
+        if asked != DONE:
+            return asked
+        here, out = np.uint64(state[HERE]), np.uint64(state[OUT])
+    state[HERE], state[OUT] = here, out
+    return DONE
+
+
+@compiled
+def _put(sheet: Sheet, byte: int) -> None:
+    """Write a byte."""
+    state = sheet.state
+    sheet.draft[state[OUT]] = byte
+    state[OUT] += 1
+    state[NEWLINES] = 0
+
+
+@compiled
+def _line(sheet: Sheet) -> None:
+    """A line break (at most two in a row are written), and the marks at the beginning of the line."""
+    state, source = sheet.state, sheet.source
+    if state[NEWLINES] < 2:
+        sheet.draft[state[OUT]] = LF
+        state[OUT] += 1
+        state[NEWLINES] += 1
+    state[BOLD] = 0
+    here = state[HERE] + 1
+    if source[here] == EQUALS:
+        here = _heading(source, here, state[SIZE])
+    if source[here] in (42, 35, 58, 59):  # * # : ;
+        while source[here] in (42, 35, 58, 59):
+            here += 1
+        while source[here] in (BLANK, TAB):
+            here += 1
+    elif source[here] == 45 and source[here + 1] == 45 and source[here + 2] == 45 and source[here + 3] == 45:
+        while source[here] == 45:
+            here += 1
+    state[HERE] = here
+
+
+@compiled
+def _is_blank(byte: int) -> bool:
+    return 9 <= byte <= 13 or 28 <= byte <= 32
+
+
+@compiled
+def _heading(source: Bytes, here: int, size: int) -> int:
+    """Where the text of ``== a heading ==`` begins; the signs behind it are wiped out."""
+    end = here
+    while end < size and source[end] != LF:
+        end += 1
+    last = end
+    while _is_blank(source[last - 1]):
+        last -= 1
+    signs = here
+    while signs < min(last, here + 6) and source[signs] == EQUALS:
+        signs += 1
+    back = last
+    while back > signs and source[back - 1] == EQUALS:
+        back -= 1
+    level = min(signs - here, last - back)
+    if level == 0:
+        return here
+    here, last = here + level, last - level
+    while here < last and _is_blank(source[here]):
+        here += 1
+    while last > here and _is_blank(source[last - 1]):
+        last -= 1
+    for k in range(last, end):
+        source[k] = NUL
+    return here
+
+
+@compiled
+def _is_letter(byte: int) -> bool:
+    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == UNDERSCORE or byte >= 128
+
+
+@compiled
+def _quotes(sheet: Sheet) -> None:
+    """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
+    state, source = sheet.state, sheet.source
+    here, run = state[HERE], 1
+    while source[here + run] == QUOTE:
+        run += 1
+    kept = 1 if run in (1, 4) else max(0, run - 5)
+    if run == 3 and not state[BOLD] and _elides(source, here):
+        kept = 1
+    elif run > 2:
+        state[BOLD] = 1 - state[BOLD]
+    for _ in range(kept):
+        _put(sheet, QUOTE)
+    state[HERE] = here + run
+
+
+@compiled
+def _elides(source: Bytes, here: int) -> Number:
+    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends."""
+    before, behind = source[here - 1], source[here + 3]
+    if not (_is_letter(before) or before == CLOSE) or not (_is_letter(behind) or behind == OPEN):
+        return False
+    at = here + 3
+    while source[at] not in (LF, NUL):
+        if source[at] == QUOTE and source[at + 1] == QUOTE:
+            return source[at + 2] != QUOTE
+        at += 1
+    return True
+
+
+@compiled
+def _switch(sheet: Sheet) -> None:
+    """``__NOTOC__`` and the like disappear."""
+    state, source = sheet.state, sheet.source
+    here = state[HERE]
+    end = here + 2
+    if source[here + 1] == UNDERSCORE:
+        while 65 <= source[end] <= 90 and end < here + 27:
+            end += 1
+        if 3 <= end - here - 2 <= 24 and source[end] == UNDERSCORE and source[end + 1] == UNDERSCORE:
+            state[HERE] = end + 2
+            return
+    _put(sheet, UNDERSCORE)
+    state[HERE] = here + 1
+
+
+_PROTOCOLS = np.array(
+    [
+        int.from_bytes(name[-8:], "big")
+        for name in b"http https ftp ftps irc ircs news git gopher telnet nntp worldwind svn mms".split()
+    ],
+    dtype=np.uint64,
+)
+
+
+@compiled
+def _is_address(source: Bytes, here: int) -> bool:
+    """Whether ``http://``, ``//`` or the like stands here."""
+    packed = np.uint64(0)
+    at = here
+    while 97 <= source[at] <= 122 and at < here + 10:
+        packed = packed << np.uint64(8) | np.uint64(source[at])
+        at += 1
+    if at > here:
+        if source[at] != COLON:
+            return False
+        at += 1
+    if source[at] != 47 or source[at + 1] != 47:
+        return False
+    if at == here:
+        return True
+    known = False
+    for protocol in _PROTOCOLS:
+        known |= protocol == packed
+    return known
+
+
+@compiled
+def _address(sheet: Sheet) -> None:
+    """``[http://a.org label]`` leaves its label; without its end it is text, but for an address and words."""
+    state, source, size = sheet.state, sheet.source, sheet.state[SIZE]
+    begun = state[HERE]
+    end = begun + 1
+    while end < size and not _is_blank(source[end]) and source[end] not in (OPEN, CLOSE):
+        end += 1
+    label = end
+    while source[label] in (BLANK, TAB):
+        label += 1
+    last = label
+    while label > end and last < size and source[last] not in (OPEN, CLOSE, LF):
+        last += 1
+    if source[last] == CLOSE:
+        state[ADDRESS_END] = last
+        state[HERE] = label
+        return
+    _put(sheet, OPEN)
+    state[SINGLES] += 1
+    state[HERE] = label if last > label else begun + 1
+
+
+@compiled
+def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+    """A bracket: of an external link, of text, or the first of two that begin a link."""
+    state, source, classes = sheet.state, sheet.source, rules.classes
+    here = state[HERE]
+    if _is_address(source, here + 1):
+        _address(sheet)
+        return DONE
+    if source[here + 1] != OPEN or source[here + 2] == OPEN or _is_address(source, here + 2):
+        _put(sheet, OPEN)
+        state[SINGLES] += 1
+        state[HERE] += 1
+        return DONE
+    first = here + 2
+    end, plain, careful, before = first, True, False, NUL
+    while not classes[source[end]] & ENDS_TARGET:
+        byte = source[end]
+        plain &= classes[byte] & PLAIN != 0 and not (byte == BLANK and before == BLANK)
+        careful |= byte == before and byte in (QUOTE, UNDERSCORE)  # markup in the target
+        before = byte
+        end += 1
+    label, last = 0, end
+    if source[end] == BAR:
+        label = last = end + 1
+        while last < state[SIZE] and source[last] not in (OPEN, CLOSE, LF):
+            last += 1
+    if end == first or careful or source[last] != CLOSE or source[last + 1] != CLOSE:
+        return _wait(sheet)
+    plain &= end - first <= _LONGEST_TITLE and before != BLANK
+    return _whole(sheet, rules, titles, targets, first, end, plain, label, last)
+
+
+@compiled
+def _wait(sheet: Sheet) -> int:
+    """Write brackets that wait for their partner; of too many the first is forgotten."""
+    state, waiting = sheet.state, sheet.waiting
+    if state[WAITING] == DEPTH:
+        for k in range(1, DEPTH):
+            waiting[k - 1, 0], waiting[k - 1, 1] = waiting[k, 0], waiting[k, 1]
+        state[WAITING] -= 1
+    waiting[state[WAITING], 0], waiting[state[WAITING], 1] = state[OUT], state[LINKS]
+    state[WAITING] += 1
+    state[SINGLES] = 0
+    _put(sheet, OPEN)
+    _put(sheet, OPEN)
+    state[HERE] += 2
+    return DONE
+
+
+@compiled
+def _whole(
+    sheet: Sheet,
+    rules: Rules,
+    titles: Names,
+    targets: Targets,
+    first: int,
+    end: int,
+    plain: bool,
+    label: int,
+    last: int,
+) -> int:
+    """A link that is complete: its target stands from ``first`` to ``end``, its label up to ``last``."""
+    state, source = sheet.state, sheet.source
+    if state[LINKS] >= sheet.starts.size or not has_room(titles) or not has_room(targets.names):
+        return ROOM
+    kind: Number = LINK
+    title: Number = np.int64(0)
+    byte = rules.classes[source[first]]
+    if plain and (byte & CAPITAL or (byte & SMALL and rules.capitalise)):
+        title = _title(titles, source, first, end)
+    else:
+        known = _target(targets, source, first, end)
+        kind, title = targets.kinds[known], np.int64(targets.titles[known])
+        if kind == UNKNOWN:
+            state[ASKED] = known
+            return TARGET
+    if kind == IMAGE:
+        return _wait(sheet)
+    state[NEWLINES] = 0
+    if kind == NOTHING:
+        state[HERE] = last + 2
+        return DONE
+    state[OPENED], state[TITLE] = state[OUT], title if kind == LINK else -1
+    if label and label < last:
+        state[HERE], state[LABEL_END] = label, last
+        return DONE
+    if label:
+        first, end = _short(source, first, end)
+    _show(sheet, source, first, end)
+    state[HERE] = last + 2
+    _anchor(sheet, rules)
+    return DONE
+
+
+@compiled
+def _title(titles: Names, source: Bytes, first: int, end: int) -> Number:
+    """The number of a title whose first letter may have to become a capital."""
+    small = source[first]
+    if small >= 97:
+        source[first] = small - 32
+    number = numbered(titles, source, first, end, True)
+    source[first] = small
+    return number
+
+
+@compiled
+def _target(targets: Targets, data: Bytes, first: int, end: int) -> Number:
+    """The number of a target; all that are too long are the same one, the empty one, which is text."""
+    return numbered(targets.names, data, first, end if end - first <= _LONGEST_TARGET else first, True)
+
+
+@compiled
+def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
+    """``[[Bus (computing)|]]`` shows "Bus", ``[[Paris, Texas|]]`` "Paris", ``[[Help:Link|]]`` "Link"."""
+    first, end = stripped(source, first, end)
+    while first < end - 1 and source[first] == COLON:
+        first += 1
+    colon = first
+    while colon < end and source[colon] != COLON:
+        colon += 1
+    if colon + 1 < end:
+        first = colon + 1
+    last = end
+    if source[end - 1] == 41:  # )
+        while last > first and source[last] != 40:
+            last -= 1
+    else:
+        last = first
+        while last < end and source[last] != 44:  # ,
+            last += 1
+    return first, last if last > first else end
+
+
+@compiled
+def _show(sheet: Sheet, data: Bytes, first: int, end: int) -> None:
+    """Write a target as the link's anchor, without a colon before it and blanks around it."""
+    while first < end and _is_blank(data[first]):
+        first += 1
+    if first < end and data[first] == COLON:
+        first += 1
+    while end > first and _is_blank(data[end - 1]):
+        end -= 1
+    for k in range(first, end):
+        _put(sheet, data[k])
+
+
+@compiled
+def _anchor(sheet: Sheet, rules: Rules) -> None:
+    """The anchor of a link is written: add the letters that continue it, and note where it stands."""
+    state, source, draft = sheet.state, sheet.source, sheet.draft
+    first = state[OPENED]
+    state[SINGLES] = state[NEWLINES] = 0
+    if state[TITLE] < 0 or state[OUT] == first:
+        return
+    here = state[HERE]
+    code, after = decoded(source, here)
+    while code < rules.trail.size and rules.trail[code]:
+        for k in range(here, after):
+            _put(sheet, source[k])
+        here = after
+        code, after = decoded(source, here)
+    state[HERE] = here
+    first, end = stripped(draft, first, state[OUT])
+    if first < end:
+        link = state[LINKS]
+        sheet.starts[link], sheet.ends[link], sheet.titles[link] = first, end, state[TITLE]
+        state[LINKS] += 1
+
+
+@compiled
+def _close(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+    """A closing bracket: of a link or an address being read, of brackets that wait, or of text."""
+    state, source = sheet.state, sheet.source
+    here = state[HERE]
+    if here == state[LABEL_END]:
+        state[HERE] += 2
+        _anchor(sheet, rules)
+    elif here == state[ADDRESS_END]:
+        state[HERE] += 1
+    elif (
+        source[here + 1] != CLOSE
+        or not state[WAITING]
+        or (source[here + 2] == CLOSE and state[SINGLES] > 0)  # [[Bus|[b]]]
+    ):
+        _put(sheet, CLOSE)
+        state[SINGLES] -= 1
+        state[HERE] += 1
+    else:
+        return _close_waiting(sheet, rules, titles, targets)
+    return DONE
+
+
+@compiled
+def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+    """``]]`` for the brackets that waited last: a link whose label took care, an image, or text."""
+    state, draft = sheet.state, sheet.draft
+    if state[LINKS] >= sheet.starts.size or not has_room(titles) or not has_room(targets.names):
+        return ROOM
+    top = state[WAITING] - 1
+    opened, before = sheet.waiting[top, 0], sheet.waiting[top, 1]
+    first, end = opened + 2, state[OUT]
+    bar, shown = first, False
+    while bar < end and draft[bar] not in (BAR, LF):
+        shown |= not _is_blank(draft[bar])
+        bar += 1
+    inside = state[LINKS] > before
+    if (bar < end and draft[bar] == LF) or (inside and sheet.starts[before] < bar):
+        return _stay(sheet)
+    kind: Number = NOTHING
+    title: Number = np.int64(0)
+    if shown:
+        known = _target(targets, draft, first, bar)
+        kind, title = targets.kinds[known], np.int64(targets.titles[known])
+        if kind == UNKNOWN:
+            state[ASKED] = known
+            return TARGET
+    if kind == IMAGE:
+        state[ASKED] = bar
+        return CAPTION
+    if inside:
+        return _stay(sheet)
+    state[WAITING] -= 1
+    state[OUT] = state[OPENED] = opened
+    state[TITLE] = title if kind == LINK else -1
+    state[HERE] += 2
+    if kind != NOTHING and bar < end:
+        for k in range(bar + 1, end):
+            _put(sheet, draft[k])
+    elif kind != NOTHING:
+        _show(sheet, draft, first, end)
+    _anchor(sheet, rules)
+    return DONE
+
+
+@compiled
+def _stay(sheet: Sheet) -> int:
+    """The brackets that waited last are text."""
+    _put(sheet, CLOSE)
+    _put(sheet, CLOSE)
+    sheet.state[WAITING] -= 1
+    sheet.state[SINGLES] = 0
+    sheet.state[HERE] += 2
+    return DONE
+
+
+@compiled
+def keep(sheet: Sheet, first: int, end: int) -> None:
+    """The answer to CAPTION: of the brackets that waited last, only ``draft[first:end]`` stays."""
+    state, draft = sheet.state, sheet.draft
+    state[WAITING] -= 1
+    out, before = sheet.waiting[state[WAITING], 0], sheet.waiting[state[WAITING], 1]
+    moved = first - out
+    for k in range(first, end):
+        draft[out] = draft[k]
+        out += 1
+    kept = before
+    for link in range(before, state[LINKS]):
+        if first <= sheet.starts[link] and sheet.ends[link] <= end:
+            sheet.starts[kept], sheet.ends[kept] = sheet.starts[link] - moved, sheet.ends[link] - moved
+            sheet.titles[kept] = sheet.titles[link]
+            kept += 1
+    state[LINKS], state[OUT] = kept, out
+    state[SINGLES] = state[NEWLINES] = 0
+    state[HERE] += 2
