@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from corpus_helpers import DATA, same_corpus, small
 
-import pboh.corpus.extract as module
+import pboh.corpus.passes as module
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.corpus.workers import Workers
 from pboh.errors import OutputError, PbohError

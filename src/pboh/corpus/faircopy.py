@@ -99,11 +99,11 @@ def _run(data: Bytes, here: int, end: int, out: Bytes, at: int) -> int:
 
 @compiled
 def _copied(
-    data: Bytes, here: int, end: int, known: Entities, out: Bytes, at: int, points: int
+    data: Bytes, here: int, end: int, has_entities: bool, known: Entities, out: Bytes, at: int, points: int
 ) -> tuple[int, int]:
     """Copy bytes, entities decoded; returns where the next one goes, and how many characters there are."""
     while here < end:
-        sign = here
+        sign = here if has_entities else end
         while sign < end and data[sign] != _AND:
             sign += 1
         after, code, second = _entity(data, sign, end, known) if sign < end else (0, np.int64(0), np.int64(0))
@@ -132,7 +132,7 @@ def characters(data: Bytes, here: int, end: int) -> int:
 
 @compiled
 def copy(
-    sheet: Sheet, known: Entities, out: Bytes, begin: int, links: Int32, count: int
+    sheet: Sheet, entities: bool, known: Entities, out: Bytes, begin: int, links: Int32, count: int
 ) -> tuple[int, int, int]:
     """Copy a draft to ``out[begin:]`` and its links behind the first ``count``.
 
@@ -141,11 +141,11 @@ def copy(
     """
     draft, at, points, here = sheet.draft, begin, 0, 0
     for link in range(sheet.state[LINKS]):
-        at, points = _copied(draft, here, sheet.starts[link], known, out, at, points)
+        at, points = _copied(draft, here, sheet.starts[link], entities, known, out, at, points)
         here = sheet.ends[link]
-        end, end_point = _copied(draft, sheet.starts[link], here, known, out, at, points)
+        end, end_point = _copied(draft, sheet.starts[link], here, entities, known, out, at, points)
         # entities may have become white space
-        first, last = stripped(out, at, end)
+        first, last = stripped(out, at, end) if entities else (at, end)
         if first < last:
             links[START, count] = points + characters(out, at, first)
             links[END, count] = end_point - characters(out, last, end)
@@ -153,7 +153,7 @@ def copy(
             links[TITLE, count] = sheet.titles[link]
             count += 1
         at, points = end, end_point
-    at, points = _copied(draft, here, sheet.state[OUT], known, out, at, points)
+    at, points = _copied(draft, here, sheet.state[OUT], entities, known, out, at, points)
     last = stripped_end(out, begin, at)
     return last, count, points - characters(out, last, at)
 

@@ -6,10 +6,12 @@ chunk only; the second pass (:mod:`pboh.corpus.tables`) replaces them. The chunk
 
 from __future__ import annotations
 
+import bz2
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from pboh.corpus import dump, jsonl
 from pboh.corpus.compiled import compiled
 from pboh.corpus.dump import Page
 from pboh.corpus.faircopy import AFTER, BEFORE, END, PAGE, START, TITLE
-from pboh.corpus.sources import Chunk, read
+from pboh.corpus.sources import Chunk, chunks, read
 from pboh.corpus.titles import (
     Site,
     disambiguation_title,
@@ -131,7 +133,7 @@ class ChunkScan:
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
             if self._options.texts:
-                _feather(aside / "texts.arrow", self._text_columns())
+                _feather(aside / "texts.arrow", self._text_columns(), "lz4")
             write_json(aside / "figures.json", figures)
         return figures
 
@@ -209,8 +211,8 @@ def _strings(bounds: npt.NDArray[np.integer[Any]], letters: npt.NDArray[np.uint8
     return pa.StringArray.from_buffers(bounds.size - 1, offsets, pa.py_buffer(letters))
 
 
-def _feather(path: Path, columns: dict[str, pa.Array]) -> None:
-    feather.write_feather(pa.table(columns), str(path), compression="lz4")
+def _feather(path: Path, columns: dict[str, pa.Array], compression: str = "uncompressed") -> None:
+    feather.write_feather(pa.table(columns), str(path), compression=compression)
 
 
 def _pages(chunk: Chunk, own: bytes, following: Iterator[bytes], site: Site) -> Iterator[tuple[Page, str]]:
@@ -229,3 +231,17 @@ def scan(chunk: Chunk, options: ScanOptions, folder: Path) -> dict[str, int]:
     for page, kind in _pages(chunk, own, following, options.site):
         result.add(page, kind)
     return result.write(folder)
+
+
+_SOME = b"""<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>
+<text>a [[B|b]] [[:c]] &amp;amp;</text></revision></page></mediawiki>"""
+
+
+def warm_up() -> None:
+    """Load all that is compiled, before there is a chunk to read: the same is done to a page of no use."""
+    options = ScanOptions(Site.default("en"), texts=True)
+    with TemporaryDirectory() as name:
+        path = Path(name) / "some.xml.bz2"
+        path.write_bytes(bz2.compress(_SOME))
+        for chunk in chunks([dump.open_source(str(path))[0]], len(_SOME)):
+            scan(chunk, options, Path(name) / str(chunk.number))

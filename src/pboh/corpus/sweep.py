@@ -303,6 +303,12 @@ def _address(sheet: Sheet) -> None:
 
 
 @compiled
+def _is_dash(source: Bytes, here: int) -> bool:
+    """Whether – or — or ’ stands here: no care is needed for them in a title."""
+    return source[here] == 0xE2 and source[here + 1] == 0x80 and source[here + 2] in (0x93, 0x94, 0x99)
+
+
+@compiled
 def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
     """A bracket: of an external link, of text, or the first of two that begin a link."""
     state, source, classes = sheet.state, sheet.source, rules.classes
@@ -319,7 +325,9 @@ def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
     end, plain, careful, before = first, True, False, NUL
     while not classes[source[end]] & ENDS_TARGET:
         byte = source[end]
-        plain &= classes[byte] & PLAIN != 0 and not (byte == BLANK and before == BLANK)
+        plain &= (classes[byte] & PLAIN != 0 or _is_dash(source, end)) and not (
+            byte == BLANK and before == BLANK
+        )
         careful |= byte == before and byte in (QUOTE, UNDERSCORE)  # markup in the target
         before = byte
         end += 1

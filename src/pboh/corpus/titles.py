@@ -201,11 +201,11 @@ class _Signs(NamedTuple):
     redirect: re.Pattern[str]
     title: str
     is_template: Callable[[bytes], bool]
+    category: re.Pattern[bytes]
     is_category: Callable[[bytes], bool]
 
 
 _TEMPLATE = re.compile(rb"\{\{([^{}|\[<]{1,200}+)[|}]")
-_PREFIXED = re.compile(rb"\[\[([^\[\]|\n:]{1,80}+:[^\[\]|\n]{0,300})")
 _HEAD = 2000  # bytes of a page that a redirect stands in
 
 
@@ -222,20 +222,22 @@ def _signs(habits: Conventions) -> _Signs:
 
     templates = {name.lower() for name in habits.disambiguation_templates}
     categories = [name.lower() for name in habits.disambiguation_categories]
-    prefixes = {name.lower() for name, key in habits.namespaces.items() if key == CATEGORY}
+    prefixes = [name for name, key in habits.namespaces.items() if key == CATEGORY]
+    spelt = {form for name in prefixes for form in (name.lower(), name.capitalize(), name.upper())}
+    prefix = "|".join(re.escape(form) for form in sorted(spelt)).encode()
+    category = re.compile(rb"\[\[\s*+(?i:%b)\s*+:([^\[\]|\n]{0,300})" % prefix)
 
     @lru_cache(maxsize=1 << 14)
     def is_template(name: bytes) -> bool:
         return _spoken(name) in templates
 
     @lru_cache(maxsize=1 << 14)
-    def is_category(target: bytes) -> bool:
-        prefix, _, name = _spoken(target).partition(":")
-        return prefix.strip() in prefixes and any(each in name for each in categories)
+    def is_category(name: bytes) -> bool:
+        return any(each in _spoken(name) for each in categories)
 
     redirect = re.compile(rf"\s*#{any_of(habits.redirect_words)}\s*:?\s*\[\[([^\[\]|\n]+)")
     title = rf"\({any_of(habits.disambiguation_titles)}\)$"
-    return _Signs(redirect, title, is_template, is_category)
+    return _Signs(redirect, title, is_template, category, is_category)
 
 
 def redirect_target(wikitext: bytes, site: Site) -> str | None:
@@ -260,10 +262,10 @@ def page_kind(title: str, namespace: int, is_redirect: bool, wikitext: bytes, si
     if is_redirect or redirect_target(wikitext, site) is not None:
         return "redirect"
     if (
-        b"__DISAMBIG__" in wikitext
+        (b"_" in wikitext and b"__DISAMBIG__" in wikitext)  # one byte is found much quicker than twelve
         or (title.endswith(")") and re.search(signs.title, title))
-        or any(map(signs.is_template, _TEMPLATE.findall(wikitext)))
-        or any(map(signs.is_category, _PREFIXED.findall(wikitext)))
+        or (b"{" in wikitext and any(map(signs.is_template, _TEMPLATE.findall(wikitext))))
+        or any(map(signs.is_category, signs.category.findall(wikitext)))
     ):
         return "disambiguation"
     if namespace in habits.list_namespaces or title.startswith(habits.list_titles):

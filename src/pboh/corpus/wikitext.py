@@ -138,7 +138,8 @@ class Reader:
 
     def read(self, wikitext: bytes) -> int:
         """Take in a page; returns how many characters its text has."""
-        data = np.frombuffer(without_templates(wikitext, self._site), dtype=np.uint8)
+        text = without_templates(wikitext, self._site)
+        data = np.frombuffer(text, dtype=np.uint8)
         sheet = self._sheet
         if sheet.source.size < data.size + _SPARE:
             self._sheet = sheet = _sheet(data.size + data.size // 4 + _SPARE, sheet.starts.size)
@@ -150,7 +151,8 @@ class Reader:
         sheet = self._sheet
         self._make_room(6 * int(sheet.state[OUT]) // 5, int(sheet.state[LINKS]))  # &nGt; is the worst
         where = (self.text, self.size, self.links, self.count)
-        self.size, self.count, characters = faircopy.copy(sheet, faircopy.entities(), *where)
+        known = faircopy.entities()
+        self.size, self.count, characters = faircopy.copy(sheet, b"&" in text, known, *where)
         return int(characters)
 
     def take(self, data: bytes, links: Sequence[tuple[int, int, str]]) -> int:

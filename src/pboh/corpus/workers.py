@@ -22,9 +22,6 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Self
 
-import pyarrow as pa
-
-from pboh.corpus import unbzip2
 from pboh.errors import PbohError
 from pboh.files import peak_memory_megabytes
 
@@ -54,7 +51,7 @@ class Workers:
             process.wait()
 
     def start(self, *modules: str) -> None:
-        """Start the processes and have them load modules they will need."""
+        """Start the processes and have them load modules they will need, and call their ``warm_up``."""
         for _ in range(self._count if self._count > 1 and not self._running else 0):
             ours, theirs = Pipe()
             command = [
@@ -132,6 +129,10 @@ class Workers:
 
 def _give_back() -> None:
     """Return free memory to the system, which the allocators keep otherwise."""
+    import pyarrow as pa  # noqa: PLC0415 - loaded already where there is something to return
+
+    from pboh.corpus import unbzip2  # noqa: PLC0415
+
     gc.collect()
     unbzip2.room.cache_clear()
     pa.default_memory_pool().release_unused()
@@ -221,6 +222,6 @@ def _resident(process: int) -> tuple[int, int]:
 
 if __name__ == "__main__":
     _end_with_parent(int(sys.argv[2]))
-    for module in sys.argv[3:]:
-        importlib.import_module(module)
+    for name in sys.argv[3:]:
+        importlib.import_module(name).warm_up()
     _serve(Connection(int(sys.argv[1])))
