@@ -186,11 +186,11 @@ def test_output_folder_that_is_not_ours(tmp_path: Path) -> None:
 def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original, left = scanning._feather, [20]
 
-    def failing(path: Path, columns: dict[str, pa.Array]) -> None:
+    def failing(path: Path, columns: dict[str, pa.Array], *compression: str) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        original(path, columns)
+        original(path, columns, *compression)
 
     with monkeypatch.context() as patch:
         patch.setattr(scanning, "_feather", failing)

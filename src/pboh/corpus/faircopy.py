@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.names import LONGEST, Names, numbered
+from pboh.corpus.names import Names, numbered
 from pboh.corpus.sweep import LINKS, OUT, Sheet
 from pboh.corpus.utf8 import blank_at, put, stripped, stripped_end
 
@@ -38,7 +38,7 @@ def entities() -> Entities:
     """All that MediaWiki knows: those of HTML 5 that end with a semicolon."""
     known = {name[:-1]: value for name, value in html5.items() if name.endswith(";")}
     values = [[ord(character) for character in value.ljust(2, "\0")] for value in known.values()]
-    return Entities(Names.of(known).with_room(LONGEST), np.array(values, dtype=np.int32))
+    return Entities(Names.of(known), np.array(values, dtype=np.int32))
 
 
 @compiled

@@ -64,6 +64,7 @@ class Sheet(NamedTuple):
     draft: Bytes
     state: Int64
     waiting: Int64  # (DEPTH, 2): where in the draft a [[ stands, and how many links there were before it
+    prefix: Bytes  # room for the prefix of a target, in lower case
     starts: Int32
     ends: Int32
     titles: Int32
@@ -75,6 +76,8 @@ class Rules(NamedTuple):
     classes: Bytes
     trail: Bytes
     capitalise: bool
+    prefixes: Names  # of targets that are no articles: namespaces and languages
+    prefix_kinds: Int32
 
 
 class Targets(NamedTuple):
@@ -381,10 +384,9 @@ def _whole(
     if plain and (byte & CAPITAL or (byte & SMALL and rules.capitalise)):
         title = _title(titles, source, first, end)
     else:
-        known = _target(targets, source, first, end)
-        kind, title = targets.kinds[known], np.int64(targets.titles[known])
+        kind, title = _look(sheet.prefix, rules, targets, source, first, end)
         if kind == UNKNOWN:
-            state[ASKED] = known
+            state[ASKED] = title
             return TARGET
     if kind == IMAGE:
         return _wait(sheet)
@@ -416,9 +418,36 @@ def _title(titles: Names, source: Bytes, first: int, end: int) -> Number:
 
 
 @compiled
-def _target(targets: Targets, data: Bytes, first: int, end: int) -> Number:
-    """The number of a target; all that are too long are the same one, the empty one, which is text."""
-    return numbered(targets.names, data, first, end if end - first <= _LONGEST_TARGET else first, True)
+def _look(
+    prefix: Bytes, rules: Rules, targets: Targets, data: Bytes, first: int, end: int
+) -> tuple[Number, Number]:
+    """What a target is, and its title; if that is not known yet, the number of the target.
+
+    All targets that are too long are the same one, the empty one, which is text.
+    """
+    kind = _prefixed(prefix, rules, data, first, end)
+    if kind != UNKNOWN:
+        return kind, np.int64(0)
+    known = numbered(targets.names, data, first, end if end - first <= _LONGEST_TARGET else first, True)
+    kind = np.int64(targets.kinds[known])
+    return kind, np.int64(targets.titles[known]) if kind else known
+
+
+@compiled
+def _prefixed(prefix: Bytes, rules: Rules, data: Bytes, first: int, end: int) -> Number:
+    """What ``File:``, ``fr:`` or the like makes of a target; UNKNOWN without such a prefix."""
+    length: Number = 0
+    for k in range(first, min(end, first + prefix.size)):
+        byte = data[k]
+        if byte == COLON:
+            while length and prefix[length - 1] in (BLANK, UNDERSCORE):
+                length -= 1
+            number = numbered(rules.prefixes, prefix, 0, length, False)
+            return np.int64(rules.prefix_kinds[number])
+        if length or byte not in (BLANK, UNDERSCORE):
+            prefix[length] = byte + 32 if 65 <= byte <= 90 else byte
+            length += 1
+    return np.int64(UNKNOWN)
 
 
 @compiled
@@ -521,10 +550,9 @@ def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) 
     kind: Number = NOTHING
     title: Number = np.int64(0)
     if shown:
-        known = _target(targets, draft, first, bar)
-        kind, title = targets.kinds[known], np.int64(targets.titles[known])
+        kind, title = _look(sheet.prefix, rules, targets, draft, first, bar)
         if kind == UNKNOWN:
-            state[ASKED] = known
+            state[ASKED] = title
             return TARGET
     if kind == IMAGE:
         state[ASKED] = bar

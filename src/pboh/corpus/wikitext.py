@@ -34,6 +34,7 @@ from pboh.corpus.sweep import (
     SPECIAL,
     TARGET,
     TEXT,
+    UNKNOWN,
     WAITING,
     Bytes,
     Int32,
@@ -47,6 +48,7 @@ from pboh.corpus.sweep import (
 from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, split_target
 
 _SPARE = 32  # zero bytes behind a page
+_PREFIX = 80  # bytes of the longest prefix that is looked for
 
 
 class Plain(NamedTuple):
@@ -85,10 +87,9 @@ def without_templates(wikitext: bytes, site: Site) -> bytes:
 
 
 class Habits(NamedTuple):
-    """What reading a site's pages depends on: rules for the sweep, kinds of prefixes, options of images."""
+    """What reading a site's pages depends on: rules for the sweep, options of images."""
 
     rules: Rules
-    kinds: dict[str, int]
     is_option: Callable[[str], Any]
 
 
@@ -109,15 +110,26 @@ def habits(site: Site) -> Habits:
     if site.conventions.trail:
         letters = re.findall(f"[{site.conventions.trail}]", "".join(map(chr, range(1, 0x10000))))
         trail[[ord(letter) for letter in letters]] = 1
-    shown_elsewhere = {CATEGORY: NOTHING, FILE: IMAGE}
-    kinds = dict.fromkeys(site.languages, NOTHING) | {
-        name: shown_elsewhere.get(key, TEXT) for name, key in site.namespaces.items()
-    }
     options = "|".join(map(re.escape, sorted(site.conventions.image_options)))
     is_option = re.compile(
         rf"\s*+(?:(?i:{options})(?:\s*+=.*+)?|\d*+(?:x\d++)?\s*+px|)\s*+", re.DOTALL
     ).fullmatch
-    return Habits(Rules(classes, trail, site.capitalises_as_ascii), kinds, is_option)
+    return Habits(Rules(classes, trail, site.capitalises_as_ascii, *_prefixes(site)), is_option)
+
+
+def _prefixes(site: Site) -> tuple[Names, Int32]:
+    """Prefixes of targets that are no articles, in every spelling but for capitals of ASCII; their kinds."""
+    shown_elsewhere = {CATEGORY: NOTHING, FILE: IMAGE}
+    kinds = dict.fromkeys(site.languages, NOTHING) | {
+        name: shown_elsewhere.get(key, TEXT) for name, key in site.namespaces.items()
+    }
+    small = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
+    spelt = {
+        form.translate(small): kind
+        for name, kind in kinds.items()
+        for form in (name.lower(), name.capitalize(), name.title(), name.upper())
+    }
+    return Names.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
 
 
 class Reader:
@@ -200,8 +212,8 @@ class Reader:
             self.titles = self.titles.with_room()
             self._targets = _targets(self._targets.names.with_room(), self._targets)
             if self._sheet.state[LINKS] == self._sheet.starts.size:
-                columns = (grown(column, 2 * column.size) for column in self._sheet[4:])
-                self._sheet = Sheet(*self._sheet[:4], *columns)
+                columns = (grown(column, 2 * column.size) for column in self._sheet[-3:])
+                self._sheet = Sheet(*self._sheet[:-3], *columns)
 
     def _answer_target(self, number: int) -> None:
         targets = self._targets
@@ -215,9 +227,6 @@ class Reader:
 
     def _resolve(self, target: str) -> tuple[int, str]:
         """What ``[[target]]`` is, and its title when it is a link to an article."""
-        prefix, colon, _ = target.partition(":")
-        if colon and (kind := self._habits.kinds.get(prefix.strip(" _").lower())):
-            return kind, ""
         found = split_target(target, self._site)
         return (LINK, found[1]) if found and found[0] == MAIN and found[1] else (TEXT, "")
 
@@ -251,8 +260,8 @@ def _sheet(size: int, links: int) -> Sheet:
     """Room for a page of that size."""
     source, draft = np.empty((2, size), dtype=np.uint8)
     starts, ends, titles = np.empty((3, links), dtype=np.int32)
-    waiting = np.zeros((DEPTH, 2), dtype=np.int64)
-    return Sheet(source, draft, np.zeros(13, dtype=np.int64), waiting, starts, ends, titles)
+    state, waiting = np.zeros(13, dtype=np.int64), np.zeros((DEPTH, 2), dtype=np.int64)
+    return Sheet(source, draft, state, waiting, np.empty(_PREFIX, dtype=np.uint8), starts, ends, titles)
 
 
 def _targets(names: Names, known: Targets | None = None) -> Targets:
