@@ -106,6 +106,7 @@ def test_every_named_entity() -> None:
     for name, value in zip(names.texts(), values.tolist(), strict=True):
         expected = "".join(chr(code) for code in value if code)
         assert plain_text(f"x&{name};x", EN).text == f"x{expected}x" == unescape(f"x&{name};x")
+        assert 5 * len(expected.encode()) <= 6 * len(f"&{name};")  # that much room is made for the text
 
 
 def test_pages_pile_up_in_a_reader() -> None:

@@ -44,7 +44,7 @@ def shown(code: Any) -> str:
         elif isinstance(node, nodes.HTMLEntity):
             pieces.append(unescape(str(node)))
         elif isinstance(node, nodes.Template):
-            pieces.append(unescape(CHARACTERS.get(str(node)[1:], "")))
+            pieces.append(unescape(CHARACTERS.get(str(node)[1:].encode(), b"").decode()))
         elif isinstance(node, nodes.Wikilink):
             pieces.append(shown(node.title if node.text is None else node.text))
         elif isinstance(node, nodes.ExternalLink):
