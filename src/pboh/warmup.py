@@ -33,14 +33,12 @@ def ensure_kernel_cache() -> None:
 
 
 @contextmanager
-def say_if_compiling(after: float = 2.0) -> Iterator[None]:
+def say_if_compiling(after: float = 2.0, hint: str = " (pboh warmup does it beforehand)") -> Iterator[None]:
     """Explain a first call that takes long: its kernels are being compiled, once per machine and version."""
     from numba.core import event  # noqa: PLC0415  (numba reads where its cache is when it is imported)
 
     def say() -> None:
-        logging.getLogger("pboh").warning(
-            "compiling kernels, once on this machine (pboh warmup does it beforehand) …"
-        )
+        logging.getLogger("pboh").warning(f"compiling kernels, once on this machine{hint} …")
 
     timer = Timer(after, say)
     timer.daemon = True

@@ -139,11 +139,15 @@ def copy(
     Returns the end of the text without white space at its end, how many links there are now, and how many
     characters the text has.
     """
-    draft, at, points, here = sheet.draft, begin, 0, 0
+    at: Number = np.int64(begin)  # one width for all: else each would be compiled
+    points: Number = np.int64(0)
+    here: Number = np.int64(0)
+    draft = sheet.draft
     for link in range(sheet.state[LINKS]):
-        at, points = _copied(draft, here, sheet.starts[link], entities, known, out, at, points)
-        here = sheet.ends[link]
-        end, end_point = _copied(draft, sheet.starts[link], here, entities, known, out, at, points)
+        start: Number = np.int64(sheet.starts[link])
+        at, points = _copied(draft, here, start, entities, known, out, at, points)
+        here = np.int64(sheet.ends[link])
+        end, end_point = _copied(draft, start, here, entities, known, out, at, points)
         # entities may have become white space
         first, last = stripped(out, at, end) if entities else (at, end)
         if first < last:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any, Self
 
 from pboh.errors import PbohError
 from pboh.files import peak_memory_megabytes
+from pboh.warmup import say_if_compiling
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -52,16 +53,13 @@ class Workers:
 
     def start(self, *modules: str) -> None:
         """Start the processes and have them load modules they will need, and call their ``warm_up``."""
-        for _ in range(self._count if self._count > 1 and not self._running else 0):
+        if self._count <= 1:
+            _load(modules)
+            return
+        for number in range(0 if self._running else self._count):
             ours, theirs = Pipe()
-            command = [
-                sys.executable,
-                "-m",
-                "pboh.corpus.workers",
-                str(theirs.fileno()),
-                str(os.getpid()),
-                *modules,
-            ]
+            arguments = [theirs.fileno(), os.getpid(), number]
+            command = [sys.executable, "-m", "pboh.corpus.workers", *map(str, arguments), *modules]
             # a group of its own: Ctrl-C is the parent's to handle
             process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], process_group=0, env=_environment()
@@ -125,6 +123,14 @@ class Workers:
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
         todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
         return PbohError(f"a worker process {how}", todo=todo)
+
+
+def _load(modules: Sequence[str], say: bool = True) -> None:
+    """Import modules and have them load what is compiled; one process of many says so if that takes long."""
+    if modules:
+        with say_if_compiling(hint="") if say else contextlib.nullcontext():
+            for name in modules:
+                importlib.import_module(name).warm_up()
 
 
 def _give_back() -> None:
@@ -222,6 +228,5 @@ def _resident(process: int) -> tuple[int, int]:
 
 if __name__ == "__main__":
     _end_with_parent(int(sys.argv[2]))
-    for name in sys.argv[3:]:
-        importlib.import_module(name).warm_up()
+    _load(sys.argv[4:], say=sys.argv[3] == "0")
     _serve(Connection(int(sys.argv[1])))
