@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,13 @@ LANGUAGES = sorted(_LISTS)
 TEXT = st.text(
     st.one_of(st.characters(), st.sampled_from("aBZéßİΣς09٣ _-'´東京カสวัน\u0301𐐀𝔘😀\u00ad"))
 ) | st.text("the AND der 19ßs")
+
+
+# words around the eights of bytes that are read at once, the longest ones, and what stands between them
+LENGTHS = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 59, 60, 61]
+BETWEEN = ["Ⱥ", "İ", "\u2013", "\u201c", "東京", "\0", " ", "\n", "-", "😀", "1984", "k\u0301", "@[`{/:"]
+PARTS = st.builds(str.__mul__, st.sampled_from("aZ7é京"), st.sampled_from(LENGTHS)) | st.sampled_from(BETWEEN)
+PIECES = st.lists(PARTS, max_size=40).map("".join)
 
 
 def unspaced(character: str) -> bool:
@@ -65,6 +74,48 @@ def test_vocabulary_agrees_with_words(texts: list[str], language: str) -> None:
     assert len(known) == len(vocabulary) == len(set(known))
     for text, found in zip(texts, numbered, strict=True):
         assert [(start, end, known[number]) for start, end, number in found] == words(text, language)
+
+
+def encoded(vocabulary: Vocabulary, text: str | np.ndarray) -> list[tuple[int, int, str]]:
+    """What :func:`words` would say, from a vocabulary."""
+    starts, ends, numbers = vocabulary.encode(text)
+    known = vocabulary.texts()
+    return [(start, end, known[number]) for start, end, number in zip(starts, ends, numbers, strict=True)]
+
+
+@given(PIECES, st.integers(1900, 2100), st.sampled_from("-aé京😀"), PIECES)
+def test_texts_are_read_in_pieces(before: str, count: int, filling: str, behind: str) -> None:
+    for between in (filling * count, (filling + "ab ") * (count // 4)):
+        text = before + between + behind
+        assert encoded(Vocabulary("en"), text) == words(text)
+
+
+@pytest.mark.parametrize("word", ["A" * 60, "b" * 61, "é" * 30, "é" * 60, "é" * 61, "1984", "京" * 90])
+def test_words_where_a_piece_ends(word: str) -> None:
+    vocabulary = Vocabulary("en")
+    for count in range(2048 - len(word.encode()) - 3, 2052):
+        text = "." * count + word + " end " + word
+        assert encoded(vocabulary, text) == words(text)
+
+
+@given(st.lists(PIECES, max_size=5))
+def test_a_text_may_be_a_part_of_an_array(texts: list[str]) -> None:
+    data = np.frombuffer("".join(texts).encode(), dtype=np.uint8)
+    bounds = np.cumsum([0, *(len(text.encode()) for text in texts)]).tolist()
+    vocabulary = Vocabulary("en")
+    for text, (first, end) in zip(texts, pairwise(bounds), strict=True):
+        assert encoded(vocabulary, data[first:end]) == words(text)
+
+
+@given(st.lists(st.text("ab\0", max_size=20) | st.text("aé", min_size=7, max_size=9), max_size=30))
+def test_words_with_the_same_letters_are_told_apart(texts: list[str]) -> None:
+    text = " ".join(texts + texts)
+    assert encoded(Vocabulary("xx"), text) == words(text, "xx")
+
+
+def test_lower_case_may_take_more_bytes() -> None:
+    text = ("Ⱥ" * 60 + " ") * 100 + "京都" * 3000 + "Ⱥ" * 5000
+    assert encoded(Vocabulary("en"), text) == words(text)
 
 
 def test_examples() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
-from numba import njit, types
-from numba.extending import intrinsic
+
+from pboh.corpus.compiled import compiled
+from pboh.corpus.instructions import lowest
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -56,19 +55,7 @@ def _order(numbers: Int32) -> Int64:
     return order[np.argsort(high[order], kind="stable")]
 
 
-def _trailing_zeros(_: Any, bits: Any) -> Any:
-    """The place of the lowest bit that is set (one must be): a single instruction."""
-
-    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), code
-
-
-_lowest: Any = intrinsic(_trailing_zeros)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+@compiled
 def _count(
     tokens: Int32,
     entities: Int32,
@@ -110,11 +97,11 @@ def _count(
         for high in range(np.uint64(groups.size if most else 0)):
             group, groups[high] = groups[high], 0
             while group:
-                middle = high << six | _lowest(group)
+                middle = high << six | lowest(group)
                 group &= group - one
                 mark, marks[middle] = marks[middle], 0
                 while mark:
-                    low = middle << six | _lowest(mark)
+                    low = middle << six | lowest(mark)
                     mark &= mark - one
                     out_word[written] = names[low]
                     out_count[written], counts[low] = counts[low], 0

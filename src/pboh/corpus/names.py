@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
+from pboh.corpus.instructions import eight_bytes
 
 Bytes = npt.NDArray[np.uint8]
 Int64 = npt.NDArray[np.int64]
@@ -124,43 +125,67 @@ def slot_of(table: Uint64, key: np.uint64) -> np.uint64:
 
 
 @compiled
-def look_up(names: Names, key: np.uint64, data: Bytes, start: int, end: int, add: bool) -> Number:
+def found_at_once(names: Names, key: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
+    """The number of the name ``data[start:end]`` if it is where it is looked for first, else -1.
+
+    Most names are; this is small enough to become part of a loop, while :func:`look_up` is called.
+    """
+    slot = slot_of(names.table, key)
+    number = names.table[2 * slot + 1]
+    if names.table[2 * slot] == key and number and _is_name(names, number, data, start, end):
+        return np.int64(number) - 1
+    return -1
+
+
+@compiled
+def look_up(names: Names, key: np.uint64, data: Bytes, start: Number, end: Number, add: bool) -> Number:
     """The number of the name ``data[start:end]``; that of a new one is the next, and it may be added."""
-    table, bounds, letters = names.table, names.bounds, names.letters
-    length = end - start
+    table, bounds, letters, size = names.table, names.bounds, names.letters, names.size[0]
     mask = np.uint64(table.size // 2 - 1)
     slot = slot_of(table, key)
     while table[2 * slot + 1]:
-        if table[2 * slot] == key:
-            number = np.int64(table[2 * slot + 1]) - 1
-            same = length < 8
-            if not same:
-                first = bounds[number]
-                same = bounds[number + 1] - first == length
-                for k in range(length if same else 0):
-                    same &= letters[first + k] == data[start + k]
-            if same:
-                return number
+        number = table[2 * slot + 1]
+        if table[2 * slot] == key and _is_name(names, number, data, start, end):
+            return np.int64(number) - 1
         slot = (slot + np.uint64(1)) & mask
-    size = names.size[0]
     if add:
-        fresh = bounds[size]
-        for k in range(length):
-            letters[fresh + k] = data[start + k]
+        for k in range(end - start):
+            letters[bounds[size] + k] = data[start + k]
+        bounds[size + 1] = bounds[size] + end - start
         table[2 * slot], table[2 * slot + 1] = key, size + 1
-        bounds[size + 1] = fresh + length
         names.size[0] = size + 1
     return size
+
+
+@compiled
+def _is_name(names: Names, number: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
+    """Whether ``data[start:end]`` is the name before this number, known that their keys are the same.
+
+    Eight bytes are compared at once, the last eight first: with them, no byte behind the names is read.
+    """
+    here, rest = np.uint64(start), np.uint64(end - start)
+    if rest < np.uint64(8):
+        return True
+    there, next_one = np.uint64(names.bounds[number - np.uint64(1)]), np.uint64(names.bounds[number])
+    if next_one - there != rest:
+        return False
+    last, k = rest - np.uint64(8), np.uint64(0)
+    differing = eight_bytes(names.letters, there + last) ^ eight_bytes(data, here + last)
+    while k < last:
+        differing |= eight_bytes(names.letters, there + k) ^ eight_bytes(data, here + k)
+        k += np.uint64(8)
+    return differing == 0
 
 
 @compiled
 def hashed_bytes(data: Bytes, start: Number, end: Number) -> tuple[np.uint64, np.uint64]:
     """What :func:`key_of` needs of a name."""
     hashed, packed = np.uint64(0), np.uint64(0)
+    while end - start >= 8:
+        hashed = folded(hashed, eight_bytes(data, start))
+        start += 8
     for k in range(start, end):
-        packed = packed << np.uint64(8) | np.uint64(data[k])
-        if (k - start) & 7 == 7:
-            hashed, packed = folded(hashed, packed), np.uint64(0)
+        packed |= np.uint64(data[k]) << np.uint64(8 * (k - start))
     return hashed, packed
 
 
@@ -168,7 +193,9 @@ def hashed_bytes(data: Bytes, start: Number, end: Number) -> tuple[np.uint64, np
 def numbered(names: Names, data: Bytes, start: int, end: int, add: bool) -> Number:
     """:func:`look_up` of a name whose key is not known."""
     hashed, packed = hashed_bytes(data, start, end)
-    return look_up(names, key_of(hashed, packed, end - start), data, start, end, add)
+    key = key_of(hashed, packed, end - start)
+    number = found_at_once(names, key, data, start, end)
+    return number if number >= 0 else look_up(names, key, data, start, end, add)
 
 
 @compiled
