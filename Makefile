@@ -52,4 +52,5 @@ docs: $(READY)
 	@echo "open site/index.html; for its search: python3 -m http.server -d site"
 
 clean:
+	find src -name '*.nb[ic]' -delete
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
