@@ -41,19 +41,7 @@ SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TIT
 a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
 ends and began, and its title; the bracket that ends an external link; what is asked for."""
 
-NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = (
-    0,
-    9,
-    10,
-    32,
-    39,
-    58,
-    61,
-    91,
-    93,
-    95,
-    124,
-)
+NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = b"\0\t\n ':=[]_|"
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
 
 
