@@ -11,7 +11,6 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus import dump, jsonl
+from pboh.corpus import dump, jsonl, unbzip2
 from pboh.corpus.compiled import compiled
 from pboh.corpus.dump import Page
 from pboh.corpus.faircopy import AFTER, BEFORE, END, PAGE, START, TITLE
-from pboh.corpus.sources import Chunk, chunks, read
+from pboh.corpus.sources import Chunk, Source, read
 from pboh.corpus.titles import (
     Site,
     disambiguation_title,
@@ -104,7 +103,7 @@ class ChunkScan:
         site = self._options.site
         words, tokens = self._sorted_words()
         counts = np.bincount(tokens, minlength=len(words))
-        links, targets = self._link_columns()
+        links, targets = self.link_columns()
         figures = {
             "pages": len(self._titles),
             "targets": len(targets),
@@ -137,7 +136,7 @@ class ChunkScan:
             write_json(aside / "figures.json", figures)
         return figures
 
-    def _link_columns(self) -> tuple[dict[str, pa.Array], pa.StringArray]:
+    def link_columns(self) -> tuple[dict[str, pa.Array], pa.StringArray]:
         """Links in page order, with numbers of the titles they lead to; and these titles."""
         links = self._reader.links
         rows = {"page": PAGE, "start": START, "end": END, "before": BEFORE, "after": AFTER}
@@ -239,9 +238,9 @@ _SOME = b"""<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>
 
 def warm_up() -> None:
     """Load all that is compiled, before there is a chunk to read: the same is done to a page of no use."""
-    options = ScanOptions(Site.default("en"), texts=True)
-    with TemporaryDirectory() as name:
-        path = Path(name) / "some.xml.bz2"
-        path.write_bytes(bz2.compress(_SOME))
-        for chunk in chunks([dump.open_source(str(path))[0]], len(_SOME)):
-            scan(chunk, options, Path(name) / str(chunk.number))
+    unbzip2.decode([bz2.compress(_SOME)[len(b"BZh9") :]])
+    result = ChunkScan(ScanOptions(Site.default("en"), texts=True))
+    chunk = Chunk(0, Source(Path("some.xml"), "plain", "xml", len(_SOME)), 0, len(_SOME), _SOME)
+    for page, kind in _pages(chunk, *read(chunk), Site.default("en")):
+        result.add(page, kind)
+    result.link_columns()
