@@ -112,7 +112,7 @@ def _write_counts(path: Path, parts: Iterable[Rows]) -> int:
             aside,
             COUNTS,
             # zstd would make words no smaller, and counts by a quarter, in half as much time again
-            compression={"entity": "zstd", "word": "none", "count": "none"},
+            compression={"entity": "zstd", "word": "none", "count": "zstd"},
             use_dictionary=False,
             column_encoding={"word": DELTA, "count": DELTA},
             write_statistics=["entity"],
