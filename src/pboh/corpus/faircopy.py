@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
 from pboh.corpus.names import Names, numbered
-from pboh.corpus.sweep import LINKS, OUT, Sheet
+from pboh.corpus.sheet import LINKS, OUT, Sheet
 from pboh.corpus.utf8 import blank_at, put, stripped, stripped_end
 
 Bytes = npt.NDArray[np.uint8]

@@ -42,7 +42,6 @@ COUNTED = ("article", "list")  # kinds whose words and contexts count
 READ = ("article", "list", "disambiguation")  # kinds whose text and links are kept
 
 Int32 = npt.NDArray[np.int32]
-_NONE: Int32 = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)

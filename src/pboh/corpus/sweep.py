@@ -8,81 +8,56 @@ decide, the sweep asks for: it returns, is given the answer, and goes on where i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
+from pboh.corpus.formatting import address, is_address, line, quotes, switch
 from pboh.corpus.names import Names, has_room, numbered
-from pboh.corpus.utf8 import decoded, stripped
-
-Bytes = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-
-# Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
-# limit bounds how often a piece of text is looked at.
-DEPTH = 8
-
-DONE, TARGET, CAPTION, ROOM = range(4)
-"""Why the sweep returns: it is through, or asks what a target is, what to keep of an image, for more room."""
-
-UNKNOWN, LINK, TEXT, NOTHING, IMAGE = range(5)
-"""What ``[[target]]`` may be: a link to an article, text, something not shown, an image with a caption."""
-
-SPECIAL, PLAIN, CAPITAL, SMALL, ENDS_TARGET = 1, 2, 4, 8, 16
-"""What a byte may be: one the sweep stops at; one of a title that needs no care; its first letter; …"""
-
-SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TITLE, ADDRESS_END, ASKED = (
-    range(13)
+from pboh.corpus.sheet import (
+    ADDRESS_END,
+    ASKED,
+    BAR,
+    BLANK,
+    CAPITAL,
+    CAPTION,
+    CLOSE,
+    COLON,
+    DEPTH,
+    DONE,
+    ENDS_TARGET,
+    HERE,
+    IMAGE,
+    LABEL_END,
+    LF,
+    LINK,
+    LINKS,
+    NEWLINES,
+    NOTHING,
+    NUL,
+    OPEN,
+    OPENED,
+    OUT,
+    PLAIN,
+    QUOTE,
+    ROOM,
+    SINGLES,
+    SIZE,
+    SMALL,
+    SPECIAL,
+    TARGET,
+    TITLE,
+    UNDERSCORE,
+    UNKNOWN,
+    WAITING,
+    Bytes,
+    Rules,
+    Sheet,
+    Targets,
+    put,
 )
-"""State of the sweep: end of the source, place in it, place in the draft, links found; line breaks written in
-a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
-ends and began, and its title; the bracket that ends an external link; what is asked for."""
+from pboh.corpus.utf8 import decoded, is_blank, stripped
 
-NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = b"\0\t\n ':=[]_|"
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
-
-
-class Sheet(NamedTuple):
-    """A page at work; the source ends with 32 zero bytes. Places of links are bytes of the draft."""
-
-    source: Bytes
-    draft: Bytes
-    state: Int64
-    waiting: Int64  # (DEPTH, 2): where in the draft a [[ stands, and how many links there were before it
-    prefix: Bytes  # room for the prefix of a target, in lower case
-    starts: Int32
-    ends: Int32
-    titles: Int32
-
-
-class Rules(NamedTuple):
-    """A wiki's rules: kinds of bytes, letters that continue a link, whether titles begin with a capital."""
-
-    classes: Bytes
-    trail: Bytes
-    capitalise: bool
-    prefixes: Names  # of targets that are no articles: namespaces and languages
-    prefix_kinds: Int32
-
-
-class Targets(NamedTuple):
-    """Targets met that are no title as they stand: what they are, and the number of the title."""
-
-    names: Names
-    kinds: Int32
-    titles: Int32
-
-
-@compiled
-def begin(sheet: Sheet, size: int) -> None:
-    """Start a page of so many bytes; line breaks at its beginning are not written."""
-    for k in range(sheet.state.size):
-        sheet.state[k] = 0
-    sheet.state[SIZE], sheet.state[NEWLINES] = size, 2
-    sheet.state[LABEL_END] = sheet.state[ADDRESS_END] = -1
 
 
 @compiled
@@ -104,15 +79,15 @@ def sweep(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         state[HERE], state[OUT] = here, out
         asked = DONE
         if byte == LF:
-            _line(sheet)
+            line(sheet)
         elif byte == OPEN:
             asked = _open(sheet, rules, titles, targets)
         elif byte == CLOSE:
             asked = _close(sheet, rules, titles, targets)
         elif byte == QUOTE:
-            _quotes(sheet)
+            quotes(sheet)
         elif byte == UNDERSCORE:
-            _switch(sheet)
+            switch(sheet)
         else:
             state[HERE] += 1
         if asked != DONE:
@@ -120,177 +95,6 @@ def sweep(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         here, out = np.uint64(state[HERE]), np.uint64(state[OUT])
     state[HERE], state[OUT] = here, out
     return DONE
-
-
-@compiled
-def _put(sheet: Sheet, byte: int) -> None:
-    """Write a byte."""
-    state = sheet.state
-    sheet.draft[state[OUT]] = byte
-    state[OUT] += 1
-    state[NEWLINES] = 0
-
-
-@compiled
-def _line(sheet: Sheet) -> None:
-    """A line break (at most two in a row are written), and the marks at the beginning of the line."""
-    state, source = sheet.state, sheet.source
-    if state[NEWLINES] < 2:
-        sheet.draft[state[OUT]] = LF
-        state[OUT] += 1
-        state[NEWLINES] += 1
-    state[BOLD] = 0
-    here = state[HERE] + 1
-    if source[here] == EQUALS:
-        here = _heading(source, here, state[SIZE])
-    if source[here] in (42, 35, 58, 59):  # * # : ;
-        while source[here] in (42, 35, 58, 59):
-            here += 1
-        while source[here] in (BLANK, TAB):
-            here += 1
-    elif source[here] == 45 and source[here + 1] == 45 and source[here + 2] == 45 and source[here + 3] == 45:
-        while source[here] == 45:
-            here += 1
-    state[HERE] = here
-
-
-@compiled
-def _is_blank(byte: int) -> bool:
-    return 9 <= byte <= 13 or 28 <= byte <= 32
-
-
-@compiled
-def _heading(source: Bytes, here: int, size: int) -> int:
-    """Where the text of ``== a heading ==`` begins; the signs behind it are wiped out."""
-    end = here
-    while end < size and source[end] != LF:
-        end += 1
-    last = end
-    while _is_blank(source[last - 1]):
-        last -= 1
-    signs = here
-    while signs < min(last, here + 6) and source[signs] == EQUALS:
-        signs += 1
-    back = last
-    while back > signs and source[back - 1] == EQUALS:
-        back -= 1
-    level = min(signs - here, last - back)
-    if level == 0:
-        return here
-    here, last = here + level, last - level
-    while here < last and _is_blank(source[here]):
-        here += 1
-    while last > here and _is_blank(source[last - 1]):
-        last -= 1
-    for k in range(last, end):
-        source[k] = NUL
-    return here
-
-
-@compiled
-def _is_letter(byte: int) -> bool:
-    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == UNDERSCORE or byte >= 128
-
-
-@compiled
-def _quotes(sheet: Sheet) -> None:
-    """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
-    state, source = sheet.state, sheet.source
-    here, run = state[HERE], 1
-    while source[here + run] == QUOTE:
-        run += 1
-    kept = 1 if run in (1, 4) else max(0, run - 5)
-    if run == 3 and not state[BOLD] and _elides(source, here):
-        kept = 1
-    elif run > 2:
-        state[BOLD] = 1 - state[BOLD]
-    for _ in range(kept):
-        _put(sheet, QUOTE)
-    state[HERE] = here + run
-
-
-@compiled
-def _elides(source: Bytes, here: int) -> Number:
-    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends."""
-    before, behind = source[here - 1], source[here + 3]
-    if not (_is_letter(before) or before == CLOSE) or not (_is_letter(behind) or behind == OPEN):
-        return False
-    at = here + 3
-    while source[at] not in (LF, NUL):
-        if source[at] == QUOTE and source[at + 1] == QUOTE:
-            return source[at + 2] != QUOTE
-        at += 1
-    return True
-
-
-@compiled
-def _switch(sheet: Sheet) -> None:
-    """``__NOTOC__`` and the like disappear."""
-    state, source = sheet.state, sheet.source
-    here = state[HERE]
-    end = here + 2
-    if source[here + 1] == UNDERSCORE:
-        while 65 <= source[end] <= 90 and end < here + 27:
-            end += 1
-        if 3 <= end - here - 2 <= 24 and source[end] == UNDERSCORE and source[end + 1] == UNDERSCORE:
-            state[HERE] = end + 2
-            return
-    _put(sheet, UNDERSCORE)
-    state[HERE] = here + 1
-
-
-_PROTOCOLS = np.array(
-    [
-        int.from_bytes(name[-8:], "big")
-        for name in b"http https ftp ftps irc ircs news git gopher telnet nntp worldwind svn mms".split()
-    ],
-    dtype=np.uint64,
-)
-
-
-@compiled
-def _is_address(source: Bytes, here: int) -> bool:
-    """Whether ``http://``, ``//`` or the like stands here."""
-    packed = np.uint64(0)
-    at = here
-    while 97 <= source[at] <= 122 and at < here + 10:
-        packed = packed << np.uint64(8) | np.uint64(source[at])
-        at += 1
-    if at > here:
-        if source[at] != COLON:
-            return False
-        at += 1
-    if source[at] != 47 or source[at + 1] != 47:
-        return False
-    if at == here:
-        return True
-    known = False
-    for protocol in _PROTOCOLS:
-        known |= protocol == packed
-    return known
-
-
-@compiled
-def _address(sheet: Sheet) -> None:
-    """``[http://a.org label]`` leaves its label; without its end it is text, but for an address and words."""
-    state, source, size = sheet.state, sheet.source, sheet.state[SIZE]
-    begun = state[HERE]
-    end = begun + 1
-    while end < size and not _is_blank(source[end]) and source[end] not in (OPEN, CLOSE):
-        end += 1
-    label = end
-    while source[label] in (BLANK, TAB):
-        label += 1
-    last = label
-    while label > end and last < size and source[last] not in (OPEN, CLOSE, LF):
-        last += 1
-    if source[last] == CLOSE:
-        state[ADDRESS_END] = last
-        state[HERE] = label
-        return
-    _put(sheet, OPEN)
-    state[SINGLES] += 1
-    state[HERE] = label if last > label else begun + 1
 
 
 @compiled
@@ -304,11 +108,11 @@ def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
     """A bracket: of an external link, of text, or the first of two that begin a link."""
     state, source, classes = sheet.state, sheet.source, rules.classes
     here = state[HERE]
-    if _is_address(source, here + 1):
-        _address(sheet)
+    if is_address(source, here + 1):
+        address(sheet)
         return DONE
-    if source[here + 1] != OPEN or source[here + 2] == OPEN or _is_address(source, here + 2):
-        _put(sheet, OPEN)
+    if source[here + 1] != OPEN or source[here + 2] == OPEN or is_address(source, here + 2):
+        put(sheet, OPEN)
         state[SINGLES] += 1
         state[HERE] += 1
         return DONE
@@ -344,8 +148,8 @@ def _wait(sheet: Sheet) -> int:
     waiting[state[WAITING], 0], waiting[state[WAITING], 1] = state[OUT], state[LINKS]
     state[WAITING] += 1
     state[SINGLES] = 0
-    _put(sheet, OPEN)
-    _put(sheet, OPEN)
+    put(sheet, OPEN)
+    put(sheet, OPEN)
     state[HERE] += 2
     return DONE
 
@@ -463,14 +267,14 @@ def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
 @compiled
 def _show(sheet: Sheet, data: Bytes, first: int, end: int) -> None:
     """Write a target as the link's anchor, without a colon before it and blanks around it."""
-    while first < end and _is_blank(data[first]):
+    while first < end and is_blank(data[first]):
         first += 1
     if first < end and data[first] == COLON:
         first += 1
-    while end > first and _is_blank(data[end - 1]):
+    while end > first and is_blank(data[end - 1]):
         end -= 1
     for k in range(first, end):
-        _put(sheet, data[k])
+        put(sheet, data[k])
 
 
 @compiled
@@ -485,7 +289,7 @@ def _anchor(sheet: Sheet, rules: Rules) -> None:
     code, after = decoded(source, here)
     while code < rules.trail.size and rules.trail[code]:
         for k in range(here, after):
-            _put(sheet, source[k])
+            put(sheet, source[k])
         here = after
         code, after = decoded(source, here)
     state[HERE] = here
@@ -511,7 +315,7 @@ def _close(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         or not state[WAITING]
         or (source[here + 2] == CLOSE and state[SINGLES] > 0)  # [[Bus|[b]]]
     ):
-        _put(sheet, CLOSE)
+        put(sheet, CLOSE)
         state[SINGLES] -= 1
         state[HERE] += 1
     else:
@@ -530,7 +334,7 @@ def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) 
     first, end = opened + 2, state[OUT]
     bar, shown = first, False
     while bar < end and draft[bar] not in (BAR, LF):
-        shown |= not _is_blank(draft[bar])
+        shown |= not is_blank(draft[bar])
         bar += 1
     inside = state[LINKS] > before
     if (bar < end and draft[bar] == LF) or (inside and sheet.starts[before] < bar):
@@ -553,7 +357,7 @@ def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) 
     state[HERE] += 2
     if kind != NOTHING and bar < end:
         for k in range(bar + 1, end):
-            _put(sheet, draft[k])
+            put(sheet, draft[k])
     elif kind != NOTHING:
         _show(sheet, draft, first, end)
     _anchor(sheet, rules)
@@ -563,8 +367,8 @@ def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) 
 @compiled
 def _stay(sheet: Sheet) -> int:
     """The brackets that waited last are text."""
-    _put(sheet, CLOSE)
-    _put(sheet, CLOSE)
+    put(sheet, CLOSE)
+    put(sheet, CLOSE)
     sheet.state[WAITING] -= 1
     sheet.state[SINGLES] = 0
     sheet.state[HERE] += 2

@@ -79,8 +79,7 @@ _BIDI = re.compile("[\u200e\u200f\u202a-\u202e]+")
 # a script without case; 81 characters are never more than the 255 bytes a title may have.
 _CAPITALS = "A-ZÀ-ÖØ-ÞА-ЯЁא-תء-غف-يぁ-ゖァ-ヺー一-鿿가-힣"
 _SIGNS = r"""0-9a-zß-öø-ſа-яё ,.()'"!?*$@=+–-"""
-PLAIN_REST = rf"[{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
-PLAIN_TITLE = rf"[{_CAPITALS}]{PLAIN_REST}"
+PLAIN_TITLE = rf"[{_CAPITALS}][{_CAPITALS}{_SIGNS}]{{0,80}}+(?<! )"
 _PLAIN = re.compile(PLAIN_TITLE)
 _INVALID = re.compile(
     "[<>\\[\\]{}|\x00-\x1f\x7f\ufffd]|~~~|%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]+;|(?:^|/)[.][.]?(?:/|$)"
@@ -108,6 +107,11 @@ def unescape(text: str) -> str:
 
 def _prefix(name: str) -> str:
     return _SPACES.sub(" ", name).strip(" ").lower()
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """A name as it may be written where only the case of ASCII can be ignored."""
+    return name.lower(), name.capitalize(), name.title(), name.upper()
 
 
 def _capital(title: str, site: Site) -> str:
@@ -223,7 +227,7 @@ def _signs(habits: Conventions) -> _Signs:
     templates = {name.lower() for name in habits.disambiguation_templates}
     categories = [name.lower() for name in habits.disambiguation_categories]
     prefixes = [name for name, key in habits.namespaces.items() if key == CATEGORY]
-    spelt = {form for name in prefixes for form in (name.lower(), name.capitalize(), name.upper())}
+    spelt = {form for name in prefixes for form in spellings(name)}
     prefix = "|".join(re.escape(form) for form in sorted(spelt)).encode()
     category = re.compile(rb"\[\[\s*+(?i:%b)\s*+:([^\[\]|\n]{0,300})" % prefix)
 

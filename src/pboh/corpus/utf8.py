@@ -47,11 +47,17 @@ def put(code: Number, letters: Bytes, at: int) -> int:
 
 
 @compiled
+def is_blank(byte: Number) -> Number:
+    """Whether a byte is white space of ASCII."""
+    return 9 <= byte <= 13 or 28 <= byte <= 32
+
+
+@compiled
 def blank_at(data: Bytes, at: int) -> int:
     """How many bytes the white space has that stands here; 0 if none does (what it is: ``str.isspace``)."""
     byte = data[at]
     if byte < 128:
-        return 1 if 9 <= byte <= 13 or 28 <= byte <= 32 else 0
+        return 1 if is_blank(byte) else 0
     if byte == 0xC2:
         return 2 if data[at + 1] in (0x85, 0xA0) else 0
     if byte == 0xE2:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pboh.corpus import faircopy, markup
 from pboh.corpus.names import Names, grown
-from pboh.corpus.sweep import (
+from pboh.corpus.sheet import (
     ASKED,
     BAR,
     CAPITAL,
@@ -42,10 +42,9 @@ from pboh.corpus.sweep import (
     Sheet,
     Targets,
     begin,
-    keep,
-    sweep,
 )
-from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, split_target
+from pboh.corpus.sweep import keep, sweep
+from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
 
 _SPARE = 32  # zero bytes behind a page
 _PREFIX = 80  # bytes of the longest prefix that is looked for
@@ -124,11 +123,7 @@ def _prefixes(site: Site) -> tuple[Names, Int32]:
         name: shown_elsewhere.get(key, TEXT) for name, key in site.namespaces.items()
     }
     small = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
-    spelt = {
-        form.translate(small): kind
-        for name, kind in kinds.items()
-        for form in (name.lower(), name.capitalize(), name.title(), name.upper())
-    }
+    spelt = {form.translate(small): kind for name, kind in kinds.items() for form in spellings(name)}
     return Names.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
 
 
