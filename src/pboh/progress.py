@@ -34,8 +34,11 @@ class _Detail(ProgressColumn):
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Report]:
-    """Show a bar titled ``title`` while the block runs; yields the function that moves it."""
+def progress(title: str, *, continues: bool = False) -> Iterator[Report]:
+    """Show a bar titled ``title`` while the block runs; yields the function that moves it.
+
+    Work that ``continues`` where it was says so when somebody stops it.
+    """
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(),
@@ -43,13 +46,18 @@ def progress(title: str) -> Iterator[Report]:
         _Detail(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None, detail="")
+    try:
+        with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
+            task = bar.add_task(title, total=None, detail="")
 
-        def report(done: float, total: float | None = None, detail: str = "") -> None:
-            bar.update(task, completed=done, total=total, detail=detail)
+            def report(done: float, total: float | None = None, detail: str = "") -> None:
+                bar.update(task, completed=done, total=total, detail=detail)
 
-        yield report
+            yield report
+    except KeyboardInterrupt:
+        if continues:
+            console.print("stopped; the same command continues from here")
+        raise
 
 
 def summarise(title: str, figures: Mapping[str, Any], json_file: Path | None = None) -> None:

@@ -21,6 +21,7 @@ import pboh.corpus.passes as module
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.corpus.workers import Workers
 from pboh.errors import OutputError, PbohError
+from pboh.progress import progress
 
 OPTIONS = Options(chunk_size=30_000)
 SCRIPT = """
@@ -203,6 +204,14 @@ def test_interrupt_leaves_no_half_written_table(undisturbed: Path, tmp_path: Pat
         assert {path.name for path in out.iterdir()} == {".work"}
     extract([DATA / "world.xml"], out, OPTIONS, workers=1)
     assert_identical(out, undisturbed)
+
+
+def test_who_stops_work_that_continues_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
+    for continues in (True, False):
+        with pytest.raises(KeyboardInterrupt), progress("work", continues=continues):
+            raise KeyboardInterrupt
+        told = "the same command continues from here" in capsys.readouterr().err
+        assert told == continues
 
 
 def test_a_finished_corpus_is_left_alone(tmp_path: Path) -> None:

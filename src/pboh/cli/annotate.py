@@ -164,7 +164,7 @@ def _here(
         elif said == SHOWN + 1:
             console.print("… further bad rows are only counted; column error names them all", style="red")
 
-    with progress("annotate") as report:
+    with progress("annotate", continues=True) as report:
         figures = annotate(
             inputs, out, model, options, workers=workers or None, report=report, complain=complain
         )

@@ -49,7 +49,7 @@ def download_command(
     from pboh.corpus.download import download
     from pboh.corpus.web import Manners
     from pboh.errors import InputError
-    from pboh.progress import console, progress, summarise
+    from pboh.progress import progress, summarise
 
     manners = Manners(connections=connections, timeout=timeout, contact=contact)
     if list_only:
@@ -58,21 +58,17 @@ def download_command(
     if out is None:
         raise InputError("--out is missing", todo="Name the folder for the parts, such as --out dumps/en")
     started = time.monotonic()
-    try:
-        with progress(f"download {wiki}") as report:
-            result = download(
-                wiki,
-                out,
-                date=date,
-                parts=parts,
-                mirror=mirror,
-                verify=verify,
-                manners=manners,
-                report=report,
-            )
-    except KeyboardInterrupt:
-        console.print("stopped; the same command continues from here")
-        raise
+    with progress(f"download {wiki}", continues=True) as report:
+        result = download(
+            wiki,
+            out,
+            date=date,
+            parts=parts,
+            mirror=mirror,
+            verify=verify,
+            manners=manners,
+            report=report,
+        )
     manifest = result.manifest
     figures = {
         "wiki": manifest.wiki,

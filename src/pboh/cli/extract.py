@@ -50,6 +50,6 @@ def extract(
         raise InputError(f"{red_links!r} is not a choice for --red-links", todo="Write keep or drop")
     kept = cast("Literal['keep', 'drop']", red_links)
     options = Options(window=window, red_links=kept, language=language, texts=texts, conventions=conventions)
-    with progress("extract") as report:
+    with progress("extract", continues=True) as report:
         figures = run(dumps, out, options, workers=workers or None, memory=parse_size(memory), report=report)
     summarise(f"corpus in {out}", figures, json_file)

@@ -65,7 +65,7 @@ def train_command(
     if red_links not in ("keep", "drop"):
         raise InputError(f"{red_links!r} is not a choice for --red-links", todo="Write keep or drop")
     kept = cast("Literal['keep', 'drop']", red_links)
-    with progress("training") as report:
+    with progress("training", continues=True) as report:
         made = train(
             dumps,
             out,
