@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import peer_python
-from pboh.files import write_json
+from pboh.files.writing import write_json
 from pboh.inference import belief_propagation
 from pboh.inference.belief_propagation import ROUNDS, Couplings, propagate
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.counts import count
-from pboh.files import folder_size, write_json
+from pboh.files.writing import folder_size, write_json
 
 RESULTS = Path(__file__).parent / "results" / "count.json"
 MEMORY = 1 << 30

@@ -19,7 +19,7 @@ from benchmarks.common import sample_model, save, shared, table
 from benchmarks.fuzzy import NameMaker, titles
 from pboh.evaluation.datasets import read_dataset
 from pboh.linker import load
-from pboh.model.matching import Lexicon, matches
+from pboh.text.matcher import Lexicon, matches
 
 SIZES = (10_000, 100_000, 1_000_000, 4_000_000)
 CHARACTERS = 4_000_000

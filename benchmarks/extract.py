@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.peers import peer_python
 from pboh.corpus import bzip2
-from pboh.files import write_json
+from pboh.files.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "extract.json"
 REPOSITORY = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ROOT, save, table
-from pboh.files import peak_memory_megabytes
+from pboh.files.writing import peak_memory_megabytes
 from pboh.learning.kernels import Documents, Names
 from pboh.learning.pairs import both_ways, cooccurring
 from pboh.learning.parameters import Parameters, blank, starting_point

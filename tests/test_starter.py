@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pboh
-from pboh.files import folder_size
+from pboh.files.writing import folder_size
 from pboh.linker import STARTER, Linker
 from pboh.model.store import read_manifest
 

@@ -56,7 +56,7 @@ class Explanation:
     score: float
 
     def _repr_html_(self) -> str:
-        from pboh.html import explanation_in_notebook  # noqa: PLC0415
+        from pboh.formats.html import explanation_in_notebook  # noqa: PLC0415
 
         return explanation_in_notebook(self)
 
@@ -83,7 +83,7 @@ class Mention:
         return self._explain(entity) if self._explain else None
 
     def _repr_html_(self) -> str:
-        from pboh.html import mention_in_notebook  # noqa: PLC0415
+        from pboh.formats.html import mention_in_notebook  # noqa: PLC0415
 
         return mention_in_notebook(self)
 
@@ -131,6 +131,6 @@ class Document:
         }
 
     def _repr_html_(self) -> str:
-        from pboh.html import document_in_notebook  # noqa: PLC0415
+        from pboh.formats.html import document_in_notebook  # noqa: PLC0415
 
         return document_in_notebook(self)

@@ -15,17 +15,17 @@ import numpy as np
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.errors import InputError, ModelError
+from pboh.files.processes import ordered_map
 from pboh.inference.belief_propagation import Beliefs, propagate
 from pboh.inference.candidates import Candidates, EntitySet
 from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
-from pboh.model.hashing import look_up
 from pboh.model.names import Layer, fold
 from pboh.model.overlay import clean_title, find_titles
 from pboh.model.store import MANIFEST, Model, open_model
-from pboh.parallel import ordered_map
+from pboh.text.hashing import look_up
 from pboh.warmup import say_if_compiling
 
 if TYPE_CHECKING:

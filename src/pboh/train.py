@@ -16,9 +16,9 @@ from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract
 from pboh.counts import CountOptions, count
 from pboh.errors import InputError
-from pboh.files import checksum, disk_errors, folder_size, write_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import checksum, disk_errors, folder_size, write_json
 from pboh.model.build import BuildOptions, build_model
-from pboh.progress import Report, silent
 
 RECORD = "train.json"
 # Words seen twice and the names in running text serve our extensions; the paper's model ignores both.

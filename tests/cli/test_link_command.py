@@ -17,8 +17,8 @@ from pboh.cli import app
 from pboh.document import Document, Entity, Mention
 from pboh.errors import InputError, ModelError
 from pboh.evaluation.datasets import read_dataset
-from pboh.html import to_html
-from pboh.nif import to_nif
+from pboh.formats.html import to_html
+from pboh.formats.nif import to_nif
 
 TEXT = 'Müller <b>scored</b> & "won" for Bayern\nagainst Dortmund.'
 

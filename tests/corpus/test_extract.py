@@ -18,7 +18,7 @@ from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
 from pboh.corpus import resolve
 from pboh.corpus.extract import TABLES, Options, extract
-from pboh.text import words
+from pboh.text.words import words
 
 
 @pytest.fixture(scope="module")

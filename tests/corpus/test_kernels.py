@@ -17,7 +17,7 @@ from pboh.corpus.extract import Options, extract
 from pboh.corpus.names import LONGEST, Names
 from pboh.corpus.titles import Site, unescape
 from pboh.corpus.wikitext import Reader, plain_text
-from pboh.text import words
+from pboh.text.words import words
 
 EN = Site.default("en")
 

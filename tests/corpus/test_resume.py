@@ -19,9 +19,9 @@ from corpus_helpers import DATA, same_corpus, small
 
 import pboh.corpus.passes as module
 from pboh.corpus.extract import TABLES, Options, extract
-from pboh.corpus.workers import Workers
 from pboh.errors import OutputError, PbohError
-from pboh.progress import progress
+from pboh.files.progress import progress
+from pboh.files.workers import Workers
 
 OPTIONS = Options(chunk_size=30_000)
 SCRIPT = """

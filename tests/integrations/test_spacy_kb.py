@@ -18,7 +18,7 @@ from pboh.errors import InputError
 from pboh.evaluation.datasets import read_dataset
 from pboh.integrations.spacy_kb import EntityVectors, PbohKnowledgeBase, project
 from pboh.model.add import add_entities
-from pboh.model.hashing import hash_units
+from pboh.text.hashing import hash_units
 
 DATA = Path(__file__).parent.parent / "data"
 LENGTH = 96

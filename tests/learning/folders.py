@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pboh.model.hashing import bucket_index, hash_strings, string_blob
 from pboh.model.names import NameCollector
 from pboh.model.store import ModelWriter, empty_model
+from pboh.text.hashing import bucket_index, hash_strings, string_blob
 
 TITLES = [
     f"{place} ({kind})" for place in ("Avon", "Berg", "Clay", "Dorn") for kind in ("city", "river", "film")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.hashing import hash_strings, look_up
 from pboh.model.names import Layer, NameCollector, derived_names, fold, squeeze, strip_title
+from pboh.text.hashing import hash_strings, look_up
 
 
 @pytest.mark.parametrize(

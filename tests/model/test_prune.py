@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.errors import InputError, ModelError, OutputError
-from pboh.files import folder_size
+from pboh.files.writing import folder_size
 from pboh.linker import Linker, load, stored_settings
 from pboh.model import store
-from pboh.model.hashing import hash_strings
 from pboh.model.names import Layer, fold, strip_title
 from pboh.model.parcel import differences, exponentials, logarithms, pack, sums, title_forms, unpack
 from pboh.model.prune import PruneOptions, _smaller_filter, prune, prune_to
+from pboh.text.hashing import hash_strings
 
 TEXT = "Müller scored twice for Bayern against Dortmund, and Paris Saint-Germain watched in Georgia."
 

@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 from pboh import __version__
 from pboh.annotation.inputs import Chunk, Source, open_inputs
 from pboh.annotation.rows import Options, annotate_batch, annotate_lines, annotator
-from pboh.corpus.workers import PeakMemory, Workers
 from pboh.errors import InputError, OutputError
-from pboh.files import claimed, disk_errors, read_json, write_json, written_aside
+from pboh.files.progress import Report, silent
+from pboh.files.workers import PeakMemory, Workers
+from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 from pboh.linker import Linker, model_folder
 from pboh.model.store import fingerprint
-from pboh.progress import Report, silent
 
 FORMAT = "pboh-annotations"
 VERSION = 1

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pboh.document import Document, Mention
 from pboh.errors import InputError, PbohError, SpanError
-from pboh.jsonlines import MentionLine
+from pboh.formats.jsonlines import MentionLine
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 

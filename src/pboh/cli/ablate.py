@@ -43,10 +43,10 @@ def ablate_command(
     from pboh.evaluation.ablation import EXTENSIONS, ablate, ablation_tables, markdown, plain
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.runner import uniquely_named
-    from pboh.files import write_json, written_aside
+    from pboh.files.progress import progress
+    from pboh.files.writing import write_json, written_aside
     from pboh.inference.settings import parse_changes
     from pboh.linker import load
-    from pboh.progress import progress
 
     extensions = [e for e in EXTENSIONS if not only or any(word in e.name for word in only)]
     if not extensions:

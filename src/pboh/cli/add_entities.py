@@ -47,9 +47,9 @@ def add_entities_command(
 
       pboh add-entities starter entities.jsonl --out my-model
     """
+    from pboh.files.progress import console, summarise
     from pboh.linker import model_folder
     from pboh.model.add import add_entities
-    from pboh.progress import console, summarise
 
     began = perf_counter()
     overlay, notes = add_entities(
@@ -81,7 +81,7 @@ def overlays_command(
       pboh overlays model entities
     """
     from pboh.errors import InputError
-    from pboh.files import write_json
+    from pboh.files.writing import write_json
     from pboh.linker import model_folder
     from pboh.model import add
     from pboh.model.store import open_model
@@ -115,9 +115,9 @@ def remove_entities_command(
 
     Example: pboh remove-entities model entities
     """
+    from pboh.files.progress import summarise
     from pboh.linker import model_folder
     from pboh.model.add import remove_entities
-    from pboh.progress import summarise
 
     gone = remove_entities(model_folder(model), name)
     summarise(f"overlay {name} of {model} removed", {"entities": gone["entities"]}, json)

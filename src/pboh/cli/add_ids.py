@@ -49,9 +49,9 @@ def add_ids_command(
       pboh add-ids model --remove
     """
     from pboh.errors import InputError
+    from pboh.files.progress import progress, summarise
     from pboh.linker import model_folder
     from pboh.model.ids import add_ids, remove_ids
-    from pboh.progress import progress, summarise
 
     if remove:
         remove_ids(model_folder(model))

@@ -152,7 +152,7 @@ def _here(
     inputs: list[str], out: str, model: str | None, options: Options, workers: int, json: Path | None
 ) -> None:
     from pboh.annotation import annotate
-    from pboh.progress import console, progress, summarise
+    from pboh.files.progress import console, progress, summarise
 
     said = 0
 
@@ -180,8 +180,8 @@ def _on_spark(
     master: str | None,
     json: Path | None,
 ) -> None:
+    from pboh.files.progress import summarise
     from pboh.integrations.spark import annotate_files
-    from pboh.progress import summarise
 
     figures: dict[str, Any] = annotate_files(inputs, out, model, options, master=master)
     summarise(f"annotations in {out}", figures, json)

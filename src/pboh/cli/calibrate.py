@@ -31,10 +31,10 @@ def calibrate_command(
     Example: pboh calibrate model --validation validation.jsonl.gz#0:150
     """
     from pboh.evaluation.datasets import read_dataset
-    from pboh.files import write_json
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import write_json
     from pboh.learning.calibration import calibrate, store
     from pboh.linker import load
-    from pboh.progress import progress, summarise
 
     datasets = [read_dataset(spec) for spec in validation]
     with progress("calibrating") as bar:

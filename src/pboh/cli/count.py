@@ -106,7 +106,7 @@ def count_command(
       pboh count hdfs:///corpus --out hdfs:///counts --engine spark --master yarn
     """
     from pboh.counts import CountOptions, count
-    from pboh.progress import progress
+    from pboh.files.progress import progress
 
     options = CountOptions(
         min_word_count=min_word_count,
@@ -134,7 +134,7 @@ def count_command(
 def open_engine(name: EngineName, out: str, memory: str, threads: int | None, master: str | None) -> Engine:
     """The engine the user asked for."""
     from pboh.errors import InputError
-    from pboh.files import parse_size
+    from pboh.files.writing import parse_size
 
     if name is EngineName.spark:
         from pboh.counts.spark import Spark
@@ -151,8 +151,8 @@ def open_engine(name: EngineName, out: str, memory: str, threads: int | None, ma
 
 def show(manifest: dict[str, Any], out: str, json_file: Path | None) -> None:
     """Print what was counted."""
-    from pboh.files import folder_size, peak_memory_megabytes
-    from pboh.progress import console, summarise
+    from pboh.files.progress import console, summarise
+    from pboh.files.writing import folder_size, peak_memory_megabytes
 
     figures = dict(manifest["totals"])
     crosswikis = manifest["crosswikis"]

@@ -45,11 +45,11 @@ def disambiguate(
     Example: pboh disambiguate documents.jsonl --model model > answers.jsonl
     """
     from pboh.cli.only import read_only
-    from pboh.files import written_aside
+    from pboh.files.progress import console, summarise
+    from pboh.files.writing import written_aside
+    from pboh.formats.jsonlines import read_lines, resolve_lines
     from pboh.inference.settings import parse_changes
-    from pboh.jsonlines import read_lines, resolve_lines
     from pboh.linker import load
-    from pboh.progress import console, summarise
 
     linker = load(model, paper=paper, **parse_changes(change or []))
     figures: dict[str, Any] = {"documents": 0, "mentions": 0, "linked": 0, "failed_lines": 0}

@@ -49,7 +49,7 @@ def download_command(
     from pboh.corpus.download import download
     from pboh.corpus.web import Manners
     from pboh.errors import InputError
-    from pboh.progress import progress, summarise
+    from pboh.files.progress import progress, summarise
 
     manners = Manners(connections=connections, timeout=timeout, contact=contact)
     if list_only:
@@ -93,7 +93,7 @@ def _show(
 ) -> None:
     from pboh.corpus.web import amount
     from pboh.corpus.wikimedia import list_parts, select_parts
-    from pboh.files import write_json
+    from pboh.files.writing import write_json
 
     listing = list_parts(wiki, date, mirror, manners)
     chosen = [listing.parts[number - 1] for number in select_parts(parts, len(listing.parts))]

@@ -75,9 +75,9 @@ def evaluate_command(
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.report import write_report
-    from pboh.files import write_json
+    from pboh.files.progress import console
+    from pboh.files.writing import write_json
     from pboh.inference.settings import parse_changes
-    from pboh.progress import console
 
     chosen = _systems(systems)
     changes = parse_changes(change or [])
@@ -110,8 +110,8 @@ def _end_to_end(
     """Link raw texts with each model and print what was found and what of it is right."""
     from pboh.cli.printing import output, show
     from pboh.evaluation.end_to_end import POLICY, end_to_end_tables, evaluate_end_to_end
-    from pboh.files import write_json
-    from pboh.progress import progress
+    from pboh.files.progress import progress
+    from pboh.files.writing import write_json
 
     rows, out = [], output()
     for name, linker in linkers.items():
@@ -166,7 +166,7 @@ def _run(side: _Side, linker: Linker, datasets: list[Dataset], options: dict[str
     from dataclasses import asdict, replace
 
     from pboh.evaluation.runner import evaluate
-    from pboh.progress import progress
+    from pboh.files.progress import progress
 
     with progress(f"evaluating {side.name}") as bar:
         evaluation = evaluate(linker, datasets, name=side.name, report=bar, **options)
@@ -193,7 +193,7 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
     from pboh.evaluation import tables
     from pboh.evaluation.metrics import POLICY
     from pboh.evaluation.runner import compare_models, compare_systems
-    from pboh.progress import console
+    from pboh.files.progress import console
 
     out = output()
     shown = [tables.results_table(first), *tables.paper_tables(first)]

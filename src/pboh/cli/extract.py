@@ -43,8 +43,8 @@ def extract(
     from pboh.corpus.extract import Options
     from pboh.corpus.extract import extract as run
     from pboh.errors import InputError
-    from pboh.files import parse_size
-    from pboh.progress import progress, summarise
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import parse_size
 
     if red_links not in ("keep", "drop"):
         raise InputError(f"{red_links!r} is not a choice for --red-links", todo="Write keep or drop")

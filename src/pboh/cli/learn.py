@@ -53,12 +53,12 @@ def learn(
 
     Example: pboh learn model --corpus corpus --start bethe --centre start --rescaled
     """
-    from pboh.files import write_json
+    from pboh.files.progress import console, progress, summarise
+    from pboh.files.writing import write_json
     from pboh.learning.documents import DataOptions
     from pboh.learning.learn import ParameterOptions
     from pboh.learning.learn import learn as learn_parameters
     from pboh.learning.pseudo_likelihood import LearningOptions
-    from pboh.progress import console, progress, summarise
 
     def epoch_done(entry: dict[str, float]) -> None:
         trained = f"loss {entry['train_loss']:.4f}, " if entry["epoch"] else ""
@@ -106,9 +106,9 @@ def fit(
     Example: pboh fit model validation.jsonl.gz
     """
     from pboh.evaluation.datasets import read_dataset
+    from pboh.files.progress import progress, summarise
     from pboh.learning.fit import fit_weights
     from pboh.linker import load
-    from pboh.progress import progress, summarise
 
     documents = [
         (document.text, [(m.start, m.end, m.gold) for m in document.linked if m.gold is not None])

@@ -61,7 +61,7 @@ def link_command(
       curl -s https://example.org/news.txt | pboh link - --model model --format json
     """
     from pboh.cli.only import read_only
-    from pboh.files import written_aside
+    from pboh.files.writing import written_aside
     from pboh.inference.settings import parse_changes
     from pboh.linker import load
 
@@ -106,11 +106,11 @@ def _written(document: Document, format: Format, name: str | None) -> str:
     import msgspec
 
     if format is Format.html:
-        from pboh.html import to_html
+        from pboh.formats.html import to_html
 
         return to_html(document, name or "Linked text")
     if format is Format.nif:
-        from pboh.nif import to_nif
+        from pboh.formats.nif import to_nif
 
         return to_nif(document)
     if format is Format.json:

@@ -32,9 +32,9 @@ def build(
 
     Example: pboh build counts --out model
     """
-    from pboh.files import folder_size
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import folder_size
     from pboh.model.build import BuildOptions, build_model
-    from pboh.progress import progress, summarise
 
     began = perf_counter()
     with progress("building") as report:
@@ -59,10 +59,10 @@ def info(
 
     Example: pboh info model --verify
     """
-    from pboh.files import folder_size
+    from pboh.files.progress import summarise
+    from pboh.files.writing import folder_size
     from pboh.linker import starter_folder
     from pboh.model import store
-    from pboh.progress import summarise
 
     if model is None or (str(model) == "starter" and not model.exists()):
         model = starter_folder()
@@ -96,7 +96,7 @@ def warmup() -> None:
 
     Example: pboh warmup
     """
-    from pboh.progress import console
+    from pboh.files.progress import console
     from pboh.warmup import warm_up
 
     console.print("compiling kernels (once per machine and version) …")

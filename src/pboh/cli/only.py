@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pboh.errors import InputError
-from pboh.progress import console
+from pboh.files.progress import console
 
 if TYPE_CHECKING:
     from pboh.inference.candidates import EntitySet

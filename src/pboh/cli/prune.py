@@ -27,10 +27,10 @@ def prune_command(
 
     Example: pboh prune model --out small --megabytes 32
     """
-    from pboh.files import folder_size
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import folder_size
     from pboh.linker import load
     from pboh.model.prune import prune_to
-    from pboh.progress import progress, summarise
 
     began = perf_counter()
     linker = load(model)

@@ -64,7 +64,7 @@ def serve(
     Example: pboh serve --model model --workers 2
     """
     from pboh.errors import InputError, MissingExtraError
-    from pboh.files import parse_size
+    from pboh.files.writing import parse_size
     from pboh.inference.settings import parse_changes
     from pboh.service.options import Limits, Options
 

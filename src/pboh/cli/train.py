@@ -57,9 +57,9 @@ def train_command(
     from pboh.corpus.extract import Options
     from pboh.counts import CountOptions
     from pboh.errors import InputError
-    from pboh.files import parse_size
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import parse_size
     from pboh.model.build import BuildOptions
-    from pboh.progress import progress, summarise
     from pboh.train import train
 
     if red_links not in ("keep", "drop"):

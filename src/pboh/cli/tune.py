@@ -61,12 +61,12 @@ def tune_command(
     from pboh.cli.printing import output, show
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.leakage import check_disjoint
-    from pboh.files import write_json
+    from pboh.files.progress import console, progress
+    from pboh.files.writing import write_json
     from pboh.inference.settings import parse_changes
     from pboh.learning.grid import parse_space, store_winner, tune
     from pboh.learning.grid_report import test_table, tuning_data, tuning_table, write_tuning_report
     from pboh.linker import load
-    from pboh.progress import console, progress
 
     space = parse_space(only or [])
     datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pboh.corpus.workers import PeakMemory, Workers
 from pboh.errors import InputError
-from pboh.progress import Report, silent
+from pboh.files.progress import Report, silent
+from pboh.files.workers import PeakMemory, Workers
 
 TABLES = ("pages", "entities", "links", "context_words", "own_words", "words", "texts")
 

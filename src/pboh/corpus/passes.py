@@ -26,10 +26,10 @@ from pboh.corpus.scan import ScanOptions, scan
 from pboh.corpus.sources import Chunk, Source, chunk_size, chunks
 from pboh.corpus.tables import Place, write_chunk
 from pboh.corpus.titles import Site
-from pboh.corpus.workers import Task, Workers
 from pboh.errors import CorpusError, OutputError
-from pboh.files import claimed, disk_errors, read_json, write_json, written_aside
-from pboh.progress import Report
+from pboh.files.progress import Report
+from pboh.files.workers import Task, Workers
+from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 
 FORMAT, VERSION = "pboh-corpus", 1
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"

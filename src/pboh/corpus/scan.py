@@ -35,7 +35,7 @@ from pboh.corpus.titles import (
 )
 from pboh.corpus.vocabulary import Vocabulary
 from pboh.corpus.wikitext import Reader
-from pboh.files import write_json, written_aside
+from pboh.files.writing import write_json, written_aside
 
 KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count

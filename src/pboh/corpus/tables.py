@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 
 from pboh.corpus.context import Rows, count_words, windows
-from pboh.files import write_json, written_aside
+from pboh.files.writing import write_json, written_aside
 
 OWN_WORDS = 200
 """How many content words at the beginning of an article describe it."""

@@ -1,4 +1,4 @@
-"""Words of many texts numbered as they appear: the tokeniser of :mod:`pboh.text` over UTF-8, in one sweep.
+"""Words of many texts numbered as they appear: the tokeniser of `pboh.text.words` over UTF-8, in one sweep.
 
 Extraction reads every text of a dump once, so this is its largest loop. A text is read in pieces that stay
 in the cache: lower-case its bytes, find runs of letters 64 bytes at a time, take the key of each run from
@@ -26,7 +26,7 @@ from pboh.corpus.names import (
     slot_of,
 )
 from pboh.corpus.utf8 import decoded, put
-from pboh.text import BREAK, DIGIT, LONGEST_WORD, UNSPACED, _tables, stop_words
+from pboh.text.words import BREAK, DIGIT, LONGEST_WORD, UNSPACED, _tables, stop_words
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]

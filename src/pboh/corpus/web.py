@@ -23,7 +23,7 @@ from urllib.request import Request, urlopen
 
 import pboh
 from pboh.errors import DownloadError, InputError
-from pboh.files import disk_errors
+from pboh.files.writing import disk_errors
 
 AGAIN = "Run the same command again: it continues where it stopped"
 _BLOCK = 1 << 18

@@ -17,7 +17,7 @@ from pboh.counts.inputs import RELATIONS, Input, check_inputs, open_input, relat
 from pboh.counts.options import CountOptions
 from pboh.counts.plan import Step, fill, plan
 from pboh.errors import CountsError, InputError
-from pboh.progress import Report, silent
+from pboh.files.progress import Report, silent
 
 STATE = "steps/steps.json"
 MANIFEST = "counts.json"

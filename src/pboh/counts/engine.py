@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
-from pboh.files import disk_errors, written_aside
+from pboh.files.writing import disk_errors, written_aside
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]

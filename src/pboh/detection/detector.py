@@ -9,12 +9,12 @@ import numpy as np
 from numba import njit
 
 from pboh.inference.spans import Span
-from pboh.model.hashing import Array
 from pboh.model.links import UNKNOWN, decode, encode
-from pboh.model.matching import SMALL, Lexicon, characters, matches
 from pboh.model.names import Layer
 from pboh.model.store import Model
-from pboh.text import _code_points
+from pboh.text.hashing import Array
+from pboh.text.matcher import SMALL, Lexicon, characters, matches
+from pboh.text.words import _code_points
 
 LEAST_LINK = 0.02
 """Words with a small letter that are links more rarely than this are not looked at: "the", "was"."""

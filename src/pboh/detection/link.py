@@ -13,7 +13,7 @@ from pboh.document import Document, Mention
 from pboh.inference.candidates import EntitySet, longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.spans import Span, check_spans
-from pboh.model.hashing import Array
+from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
     from pboh.detection.detector import Spots

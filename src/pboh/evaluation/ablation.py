@@ -12,10 +12,10 @@ from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import micro_scores
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import Counts, gain_draws, micro_f1, scoring, value_of, with_values, written
+from pboh.files.progress import Report, silent
 from pboh.inference.settings import PAPER, Settings
 from pboh.linker import Linker
 from pboh.model.names import LAYERS
-from pboh.progress import Report, silent
 
 Changes = dict[str, Any]
 

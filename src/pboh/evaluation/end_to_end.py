@@ -17,7 +17,7 @@ import numpy as np
 from pboh.evaluation.datasets.core import Dataset, GoldDocument
 from pboh.evaluation.metrics import Floats, Resolve, Scores, macro_scores, micro_scores
 from pboh.evaluation.tables import Table, percent
-from pboh.progress import Report, silent
+from pboh.files.progress import Report, silent
 
 if TYPE_CHECKING:
     from pboh.document import Mention

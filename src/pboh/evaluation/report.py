@@ -17,7 +17,7 @@ from pboh.evaluation.metrics import POLICY
 from pboh.evaluation.mistakes import KINDS, WrongMention
 from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
 from pboh.evaluation.tables import Table, system_name
-from pboh.files import written_aside
+from pboh.files.writing import written_aside
 
 _ASSETS = files("pboh.evaluation") / "report_assets"
 

@@ -24,7 +24,7 @@ from pboh.evaluation.metrics import (
     summarise_judgement,
 )
 from pboh.evaluation.mistakes import WrongMention, find_errors
-from pboh.progress import Report, silent
+from pboh.files.progress import Report, silent
 
 if TYPE_CHECKING:
     from pboh.linker import Linker

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import judge, micro_scores
 from pboh.evaluation.runner import answer_document
+from pboh.files.processes import pool
 from pboh.inference.settings import Settings
 from pboh.linker import Linker
-from pboh.parallel import pool
 
 Floats = NDArray[np.float64]
 Counts = list[Floats]

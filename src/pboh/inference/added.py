@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pboh.inference.settings import Settings
-from pboh.model.hashing import Array
 from pboh.model.store import Model
 from pboh.model.words import context_scores, number_words
+from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
     from pboh.inference.potentials import Windows

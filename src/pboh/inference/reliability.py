@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.model.hashing import Array
 from pboh.model.overlay import LINKS
+from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
     from pboh.linker import Solution

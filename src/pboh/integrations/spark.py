@@ -21,7 +21,7 @@ import pyarrow as pa
 from pboh.annotation.rows import Options, annotate_batch, annotator, schema
 from pboh.counts.spark import SPARK_ERRORS, first_line, open_session
 from pboh.errors import InputError, MissingExtraError, ModelError, OutputError
-from pboh.files import written_aside
+from pboh.files.writing import written_aside
 from pboh.linker import model_folder
 from pboh.model.store import MANIFEST, fingerprint, read_manifest
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
 from pboh.errors import InputError
 from pboh.evaluation.leakage import fingerprints
-from pboh.files import write_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import write_json
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
 from pboh.model.store import MANIFEST, read_manifest
-from pboh.progress import Report, silent
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument

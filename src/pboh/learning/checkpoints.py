@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
-from pboh.files import write_json, written_aside
+from pboh.files.writing import write_json, written_aside
 from pboh.learning.kernels import Array
 from pboh.learning.parameters import Parameters
 from pboh.learning.pseudo_likelihood import Learner, State

@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 from numba import njit
 
 from pboh.errors import CorpusError, InputError
-from pboh.files import read_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import read_json
 from pboh.learning.kernels import Array, Documents, Names
-from pboh.model.hashing import look_up
 from pboh.model.names import Layer, squeeze
 from pboh.model.store import Model
-from pboh.progress import Report, silent
+from pboh.text.hashing import look_up
 
 
 @dataclass(frozen=True, slots=True)

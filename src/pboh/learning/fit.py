@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pboh.files.progress import Report, silent
 from pboh.learning.weights import FEATURES, GoldSpan, features, fit, fixed, judge, usefulness
 from pboh.linker import Linker
-from pboh.progress import Report, silent
 
 
 def fit_weights(

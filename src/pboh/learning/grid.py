@@ -19,11 +19,11 @@ from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.leakage import fingerprints
 from pboh.evaluation.metrics import macro_scores, micro_scores
 from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring, value_of, with_values
-from pboh.files import write_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import write_json
 from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
 from pboh.model.store import MANIFEST, read_manifest
-from pboh.progress import Report, silent
 
 Value = float | int | bool | str
 

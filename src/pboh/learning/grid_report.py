@@ -15,7 +15,7 @@ from pboh.evaluation.metrics import macro_scores, micro_scores
 from pboh.evaluation.report import html_table, render_page
 from pboh.evaluation.tables import Table, percent
 from pboh.evaluation.trials import scoring, value_of, written
-from pboh.files import written_aside
+from pboh.files.writing import written_aside
 from pboh.learning.grid import Trial, Tuning, differences
 from pboh.linker import Linker
 

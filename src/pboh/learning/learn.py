@@ -8,7 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from pboh.files import peak_memory_megabytes
+from pboh.files.progress import Report, silent
+from pboh.files.writing import peak_memory_megabytes
 from pboh.learning.checkpoints import Checkpoints
 from pboh.learning.documents import DataOptions, TrainingData, read_training_data
 from pboh.learning.learned import attach, learned_arrays
@@ -16,7 +17,6 @@ from pboh.learning.pairs import cooccurring
 from pboh.learning.parameters import Parameters, starting_point
 from pboh.learning.pseudo_likelihood import Learner, LearningOptions
 from pboh.model.store import Model, open_model
-from pboh.progress import Report, silent
 
 
 @dataclass(frozen=True, slots=True)

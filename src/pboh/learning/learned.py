@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pboh.files import checksum, disk_errors, flush_to_disk, write_json
+from pboh.files.writing import checksum, disk_errors, flush_to_disk, write_json
 from pboh.learning.kernels import Array, Pairs
 from pboh.model.names import Layer
 from pboh.model.store import MANIFEST, Model, read_manifest

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pboh.errors import InputError
+from pboh.files.progress import Report, silent
 from pboh.inference.potentials import Potentials, Unary, conditional_scores
 from pboh.inference.reliability import links_of
 from pboh.inference.spans import Span
 from pboh.learning.kernels import Array
 from pboh.linker import Linker
-from pboh.progress import Report, silent
 
 FEATURES = ("prior", "context", "pairs", "same", "popularity", "coreference", "own_words")
 LOWEST_PRIOR = 1e-3  # p(e|m) of a candidate that only a longer mention brings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pboh.errors import InputError
-from pboh.files import disk_errors, write_json, written_aside
+from pboh.files.writing import disk_errors, write_json, written_aside
 from pboh.model.borrow import base_folder, to_change
 from pboh.model.entries import Compiled, compile_entries, read_entries
 from pboh.model.overlay import FOLDER, open_overlays

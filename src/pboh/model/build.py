@@ -14,16 +14,16 @@ import pyarrow.parquet as pq
 
 import pboh
 from pboh.errors import CountsError
-from pboh.files import read_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import read_json
 from pboh.model.fuzzy import build_index
-from pboh.model.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
 from pboh.model.links import LinkCounts
-from pboh.model.matching import beginnings, make_filter
 from pboh.model.names import Layer, NameCollector, fold, squeeze
 from pboh.model.pairs import head_table
 from pboh.model.store import ModelWriter
 from pboh.model.words import WORD_THRESHOLDS, background_probability
-from pboh.progress import Report, silent
+from pboh.text.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
+from pboh.text.matcher import beginnings, make_filter
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,11 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
-from pboh.model.hashing import (
+from pboh.model.links import UNKNOWN, encode
+from pboh.model.names import fold, squeeze, strip_title
+from pboh.model.overlay import clean_title, find_titles
+from pboh.model.store import Model
+from pboh.text.hashing import (
     Array,
     bucket_index,
     find_all,
@@ -20,12 +24,8 @@ from pboh.model.hashing import (
     look_up,
     string_blob,
 )
-from pboh.model.links import UNKNOWN, encode
-from pboh.model.matching import beginnings, make_filter
-from pboh.model.names import fold, squeeze, strip_title
-from pboh.model.overlay import clean_title, find_titles
-from pboh.model.store import Model
-from pboh.text import words
+from pboh.text.matcher import beginnings, make_filter
+from pboh.text.words import words
 
 PRIOR = 0.2  # share of a known name's uses that mean the new entity, unless the entry says otherwise
 LINK = 0.9  # how likely a name of an overlay is a mention where it stands in a text, in the same way

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba import njit, uint64
 
-from pboh.progress import Report, silent
+from pboh.files.progress import Report, silent
 
 Array = np.ndarray[Any, Any]
 

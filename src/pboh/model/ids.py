@@ -18,11 +18,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pboh.errors import InputError, ModelError
-from pboh.files import disk_errors, write_json
+from pboh.files.progress import Report, silent
+from pboh.files.writing import disk_errors, write_json
 from pboh.model.borrow import to_change
-from pboh.model.hashing import Array, look_up
 from pboh.model.store import MANIFEST, Model, read_manifest, write_array
-from pboh.progress import Report, silent
+from pboh.text.hashing import Array, look_up
 
 CHUNK = 1 << 22
 LONGEST_ROW = 1024  # a row that may be cut at the end of a chunk; titles have at most 255 bytes

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pboh.model.hashing import Array, look_up
 from pboh.model.names import fold, squeeze
+from pboh.text.hashing import Array, look_up
 
 PRIOR_LINKED, PRIOR_TOTAL = 0.5, 1.0  # a name never met in running text is a coin toss, one miss halves it
 UNKNOWN = 0  # the code of a key that is no name in this form

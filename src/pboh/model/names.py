@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from pboh.model.hashing import Array, bucket_index, hash_strings
+from pboh.text.hashing import Array, bucket_index, hash_strings
 
 
 class Layer(IntEnum):

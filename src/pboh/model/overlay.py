@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.model.hashing import Array, hash_strings, look_up
-from pboh.model.matching import Lexicon
+from pboh.text.hashing import Array, hash_strings, look_up
+from pboh.text.matcher import Lexicon
 
 if TYPE_CHECKING:
     from pboh.model.store import Model

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pboh.model.hashing import Array
+from pboh.text.hashing import Array
 
 LONG = 8192  # documents that make an entity a head
 MOST_HEADS = 2048  # their table has this many rows at most: 16 MB

@@ -18,13 +18,13 @@ import pyarrow as pa
 from numba import njit
 
 from pboh.errors import ModelError
-from pboh.files import checksum, disk_errors
-from pboh.model.hashing import Array, _mix, bucket_index, hash_strings
-from pboh.model.matching import _DROPPED, _START, SPACE, _feed, characters
+from pboh.files.writing import checksum, disk_errors
 from pboh.model.names import Layer
 from pboh.model.pairs import head_table
 from pboh.model.store import Model, ModelWriter
-from pboh.text import _code_points
+from pboh.text.hashing import Array, _mix, bucket_index, hash_strings
+from pboh.text.matcher import _DROPPED, _START, SPACE, _feed, characters
+from pboh.text.words import _code_points
 
 LEVEL = 19
 OUTSIDE = ("entity_page", "entity_id")  # numbers that others gave to entities, 0 for most of them

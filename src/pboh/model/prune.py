@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from pboh.errors import InputError, OutputError
-from pboh.files import disk_errors, write_json
-from pboh.model.hashing import Array, bucket_index
+from pboh.files.progress import Report, silent
+from pboh.files.writing import disk_errors, write_json
 from pboh.model.names import LAYERS, Layer
 from pboh.model.pairs import head_table
 from pboh.model.parcel import pack
 from pboh.model.store import FORMAT, MANIFEST, VERSION, Model
-from pboh.progress import Report, silent
+from pboh.text.hashing import Array, bucket_index
 
 Rows = dict[str, Array]
 

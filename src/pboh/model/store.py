@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pboh.errors import ModelError, OutputError
-from pboh.files import checksum, disk_errors, read_json, write_json
+from pboh.files.writing import checksum, disk_errors, read_json, write_json
 
 if TYPE_CHECKING:
     from pboh.model.overlay import Overlay

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pboh.model.hashing import Array, find, hash_units
+from pboh.text.hashing import Array, find, hash_units
 
 WORD_THRESHOLDS = (2, 3)  # smallest N(w,e) a loaded model can be asked to respect (the paper's is 3)
 

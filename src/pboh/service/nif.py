@@ -16,12 +16,12 @@ from itertools import accumulate
 from fastapi import APIRouter, Request, Response
 
 from pboh.document import Document
-from pboh.nif import HEAD, NIF, context_turtle, phrase_turtle
+from pboh.formats.nif import HEAD, NIF, context_turtle, phrase_turtle
+from pboh.formats.turtle import IRI, Literal, TurtleError, parse_turtle
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.errors import ServiceError, TooLargeError, UnprocessableError
 from pboh.service.wire import clean, text_body
-from pboh.turtle import IRI, Literal, TurtleError, parse_turtle
 
 MEDIA_TYPES = ("application/x-turtle", "text/turtle")
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

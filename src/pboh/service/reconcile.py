@@ -10,7 +10,7 @@ import msgspec
 from fastapi import APIRouter, Request, Response
 
 from pboh.document import Mention
-from pboh.identifiers import DBPEDIA, dbpedia, underscored
+from pboh.formats.identifiers import DBPEDIA, dbpedia, underscored
 from pboh.service.api import PROBLEMS, named
 from pboh.service.engine import Engine
 from pboh.service.errors import NotFoundError, ServiceError, TooLargeError

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from pboh.document import Document
-from pboh.identifiers import underscored
+from pboh.formats.identifiers import underscored
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.schemas import Given, Index, Text

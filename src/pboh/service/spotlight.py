@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from lxml import etree
 
 from pboh.document import Document, Mention
-from pboh.identifiers import dbpedia, escaped
+from pboh.formats.identifiers import dbpedia, escaped
 from pboh.service.api import PROBLEMS, note
 from pboh.service.engine import Engine
 from pboh.service.errors import ServiceError, UnprocessableError

@@ -20,7 +20,7 @@ from pboh.evaluation.datasets.core import (
     read_text,
 )
 from pboh.evaluation.datasets.identifiers import is_opaque, title_of
-from pboh.turtle import IRI, Literal, Term, TurtleError, parse_turtle
+from pboh.formats.turtle import IRI, Literal, Term, TurtleError, parse_turtle
 
 _TEXT = ("isString", "sourceString")
 _CONTEXT = ("referenceContext", "subString", "sourceFragment")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pboh.html import to_html
+from pboh.formats.html import to_html
 
 pytestmark = pytest.mark.browser
 

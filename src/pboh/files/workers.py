@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pboh.errors import PbohError
-from pboh.files import peak_memory_megabytes
+from pboh.files.writing import peak_memory_megabytes
 from pboh.warmup import say_if_compiling
 
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -59,7 +59,7 @@ class Workers:
         for number in range(0 if self._running else self._count):
             ours, theirs = Pipe()
             arguments = [theirs.fileno(), os.getpid(), number]
-            command = [sys.executable, "-m", "pboh.corpus.workers", *map(str, arguments), *modules]
+            command = [sys.executable, "-m", "pboh.files.workers", *map(str, arguments), *modules]
             # a group of its own: Ctrl-C is the parent's to handle
             process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], process_group=0, env=_environment()

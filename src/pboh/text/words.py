@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pboh.stop_words import stop_words
+from pboh.text.stop_words import stop_words
 
 __all__ = ["scan", "stop_words", "words"]
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Mention
-from pboh.html import NOTEBOOK_CHARACTERS, SHOWN
+from pboh.formats.html import NOTEBOOK_CHARACTERS, SHOWN
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off."
 

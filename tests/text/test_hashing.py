@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.hashing import bucket_index, hash_strings, hash_words, look_up, string_blob
+from pboh.text.hashing import bucket_index, hash_strings, hash_words, look_up, string_blob
 
 line = st.text(st.characters(blacklist_characters="\n", blacklist_categories=["Cs"]), max_size=12)
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, uint8, uint64
 
-from pboh.model.hashing import Array, _mix, bucket_index, find, hash_strings, look_up
 from pboh.model.names import fold
-from pboh.text import BREAK, UNSPACED, _code_points, _tables
+from pboh.text.hashing import Array, _mix, bucket_index, find, hash_strings, look_up
+from pboh.text.words import BREAK, UNSPACED, _code_points, _tables
 
 SPACE, WORD, SINGLE, OTHER = 0, 1, 2, 3
 SMALL = 4  # flag of a small letter

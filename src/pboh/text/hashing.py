@@ -56,7 +56,7 @@ def hash_strings(strings: list[str]) -> Array:
 
 
 def hash_words(words: list[str]) -> Array:
-    """Hash of every word over its code points, as a text is hashed in place (see :mod:`pboh.text`)."""
+    """Hash of every word over its code points, as a text is hashed in place (see :mod:`pboh.text.words`)."""
     out = np.empty(len(words), np.uint64)
     if words:
         joined = "\n".join(words).encode("utf-32-le", "surrogatepass")

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rdflib.compare import isomorphic
 
-from pboh.turtle import RDF, XSD, Blank, Literal, Term, TurtleError, parse_turtle, quoted
+from pboh.formats.turtle import RDF, XSD, Blank, Literal, Term, TurtleError, parse_turtle, quoted
 
 
 def literal(text: str, datatype: str | None, language: str | None) -> rdflib.Literal:

@@ -13,9 +13,9 @@ import msgspec
 
 from pboh.document import Document
 from pboh.errors import InputError, PbohError
+from pboh.files.processes import ordered_map
 from pboh.inference.candidates import EntitySet
 from pboh.linker import Linker
-from pboh.parallel import ordered_map
 
 
 class MentionLine(msgspec.Struct):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.corpus.vocabulary import Vocabulary
-from pboh.stop_words import _LISTS
-from pboh.text import _SCRIPTS_WITHOUT_SPACES, LONGEST_WORD, stop_words, words
+from pboh.text.stop_words import _LISTS
+from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, LONGEST_WORD, stop_words, words
 
 LANGUAGES = sorted(_LISTS)
 # characters that have something to them: digits, marks, cased letters, scripts without spaces, astral planes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pboh.document import Document, Mention
-from pboh.identifiers import dbpedia, nil
-from pboh.turtle import quoted
+from pboh.formats.identifiers import dbpedia, nil
+from pboh.formats.turtle import quoted
 
 NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 HEAD = f"""@prefix nif: <{NIF}> .

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.matching import FOLDED, LONGEST, Lexicon, characters, matches
 from pboh.model.names import fold
+from pboh.text.matcher import FOLDED, LONGEST, Lexicon, characters, matches
 
 NONE = np.empty(0, np.float32)
 

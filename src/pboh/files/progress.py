@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from pboh.files import write_json
+from pboh.files.writing import write_json
 
 console = Console(stderr=True, highlight=False)
 

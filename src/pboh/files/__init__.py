@@ -1,0 +1,1 @@
+"""Files and processes: written aside, locked, with progress, by workers that end with their parent."""
