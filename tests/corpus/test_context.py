@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pboh.corpus.context as module
-from pboh.corpus.context import count_words, windows
-from pboh.corpus.resolve import follow
+import pboh.corpus.tables.context_words as module
+from pboh.corpus.tables.context_words import count_words, windows
+from pboh.corpus.tables.resolve import follow
 from pboh.corpus.titles import follow_redirects
 
 

@@ -31,9 +31,9 @@ from wikimedia_server import (
 )
 
 from pboh.cli.download import download_command
-from pboh.corpus.download import MANIFEST, download, dump_files
-from pboh.corpus.web import Manners
-from pboh.corpus.wikimedia import list_parts
+from pboh.corpus.download.folder import MANIFEST, download, dump_files
+from pboh.corpus.download.http import Manners
+from pboh.corpus.download.mirror import list_parts
 from pboh.errors import CorpusError, DownloadError, InputError, OutputError
 
 
@@ -361,7 +361,7 @@ def test_folder_in_use(mirror: Mirror, tmp_path: Path) -> None:
 
 def test_too_little_space(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("usage", (), {"free": 1000})
-    monkeypatch.setattr("pboh.corpus.download.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("pboh.corpus.download.folder.shutil.disk_usage", lambda _: usage)
     with pytest.raises(OutputError, match=r"250.0 kB are needed and 1.0 kB are free"):
         get(mirror, tmp_path)
 

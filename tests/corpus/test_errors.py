@@ -17,7 +17,7 @@ import pytest
 import zstandard
 from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
-import pboh.corpus.scan as scanning
+import pboh.corpus.tables.first_pass as scanning
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
 

@@ -16,8 +16,8 @@ import pytest
 import zstandard
 from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
-from pboh.corpus import resolve
 from pboh.corpus.extract import TABLES, Options, extract
+from pboh.corpus.tables import resolve
 from pboh.text.words import words
 
 

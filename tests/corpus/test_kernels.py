@@ -12,11 +12,12 @@ from corpus_helpers import rows
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pboh.corpus import faircopy, utf8
+from pboh.corpus import utf8_kernels
 from pboh.corpus.extract import Options, extract
-from pboh.corpus.names import LONGEST, Names
+from pboh.corpus.string_table import LONGEST, StringTable
 from pboh.corpus.titles import Site, unescape
-from pboh.corpus.wikitext import Reader, plain_text
+from pboh.corpus.wikitext import output_kernels
+from pboh.corpus.wikitext.reader import Reader, plain_text
 from pboh.text.words import words
 
 EN = Site.default("en")
@@ -30,7 +31,7 @@ def codes(text: str) -> np.ndarray:
 @given(st.lists(st.text(max_size=20), max_size=60))
 @example(["a", "\0a", "", "\0", "aaaaaaa", "aaaaaaaa", "aaaaaaaaa", "\0" * 8])
 def test_names_are_numbered_as_a_dictionary_would(texts: list[str]) -> None:
-    names, expected = Names.empty(1 << 4), dict[str, int]()
+    names, expected = StringTable.empty(1 << 4), dict[str, int]()
     for text in texts:
         names, number = names.add(text)
         assert number == expected.setdefault(text, len(expected))
@@ -39,7 +40,7 @@ def test_names_are_numbered_as_a_dictionary_would(texts: list[str]) -> None:
 
 def test_names_grow() -> None:
     many = [f"{'x' * (number % 40)}{number}" for number in range(20_000)]
-    names = Names.of(many)
+    names = StringTable.of(many)
     assert names.texts() == many
     assert [names.add(text)[1] for text in many[::997]] == list(range(0, 20_000, 997))
     names, number = names.add("y" * (5 * LONGEST))
@@ -50,24 +51,24 @@ def test_white_space_is_that_of_python() -> None:
     for code in [*range(0x3100), 0xFEFF, 0x1F600]:
         text = chr(code)
         size = len(text.encode("utf-8", "surrogatepass"))
-        assert bool(utf8.blank_at(codes(text), 0)) == text.isspace(), hex(code)
-        assert bool(utf8.blank_before(codes(text), 0, size)) == text.isspace(), hex(code)
+        assert bool(utf8_kernels.blank_at(codes(text), 0)) == text.isspace(), hex(code)
+        assert bool(utf8_kernels.blank_before(codes(text), 0, size)) == text.isspace(), hex(code)
 
 
 @given(st.text(alphabet=" \t\n\xa0\u2003\u3000aé字😀", max_size=12))
 def test_stripping(text: str) -> None:
     data = codes(text)
-    first, end = utf8.stripped(data, 0, data.size - 8)
+    first, end = utf8_kernels.stripped(data, 0, data.size - 8)
     assert data[first:end].tobytes().decode() == text.strip()
 
 
 @given(st.characters())
 def test_characters_come_back(character: str) -> None:
     data = codes(character)
-    code, after = utf8.decoded(data, 0)
+    code, after = utf8_kernels.decoded(data, 0)
     room = np.zeros(8, dtype=np.uint8)
     assert (code, after) == (ord(character), data.size - 8)
-    assert utf8.put(code, room, 0) == after
+    assert utf8_kernels.put(code, room, 0) == after
     assert room[:after].tobytes() == data[:after].tobytes()
 
 
@@ -102,7 +103,7 @@ def test_entities_are_decoded_as_in_titles(text: str) -> None:
 
 
 def test_every_named_entity() -> None:
-    names, values = faircopy.entities()
+    names, values = output_kernels.entities()
     for name, value in zip(names.texts(), values.tolist(), strict=True):
         expected = "".join(chr(code) for code in value if code)
         assert plain_text(f"x&{name};x", EN).text == f"x{expected}x" == unescape(f"x&{name};x")

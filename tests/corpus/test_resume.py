@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from corpus_helpers import DATA, same_corpus, small
 
-import pboh.corpus.passes as module
+import pboh.corpus.extract as module
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.errors import OutputError, PbohError
 from pboh.files.progress import progress

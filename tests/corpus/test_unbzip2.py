@@ -12,13 +12,13 @@ from corpus_helpers import DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.corpus import bzip2, unbzip2
+from pboh.corpus.readers import bz2_blocks, unbzip2
 
 
 def blocks(packed: bytes) -> list[bytes]:
     with tempfile.TemporaryFile() as file:
         file.write(packed)
-        return [block.bits for block in bzip2.blocks(file, 0)]
+        return [block.bits for block in bz2_blocks.blocks(file, 0)]
 
 
 def decoded(packed: bytes) -> bytes | None:
@@ -76,14 +76,14 @@ def test_runs(raw: bytes, space: int) -> None:
     assert found.tobytes() == runs_written_out(raw)
 
 
-@pytest.mark.parametrize("mark", [bzip2.BLOCK, bzip2.END])
+@pytest.mark.parametrize("mark", [bz2_blocks.BLOCK, bz2_blocks.END])
 def test_marks_are_found_at_every_bit(mark: int) -> None:
     for bit in range(100):
         for behind in (0, 1, 7, 8, 50):
             size = -(-(bit + 48 + behind) // 8)
             data = (mark << (8 * size - 48 - bit)).to_bytes(size, "big")
-            assert bzip2._marks(data, 0) == [(bit, mark == bzip2.BLOCK)]
-            assert bzip2._marks(data, bit + 1) == []
+            assert bz2_blocks._marks(data, 0) == [(bit, mark == bz2_blocks.BLOCK)]
+            assert bz2_blocks._marks(data, bit + 1) == []
 
 
 @pytest.mark.parametrize("shape", shapes())
@@ -104,4 +104,4 @@ def test_damage_is_noticed(place: int, bit: int) -> None:
 
 @given(st.binary(max_size=2000))
 def test_anything_else_is_refused(data: bytes) -> None:
-    assert unbzip2.decode([bzip2.BLOCK.to_bytes(6, "big") + data]) is None
+    assert unbzip2.decode([bz2_blocks.BLOCK.to_bytes(6, "big") + data]) is None

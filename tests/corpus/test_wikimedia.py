@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wikimedia_server import BODIES, NAMES, STATUS, SUMS, Mirror, running_mirror, status
 
-from pboh.corpus.wikimedia import list_parts, select_parts
+from pboh.corpus.download.mirror import list_parts, select_parts
 from pboh.errors import DownloadError, InputError, PbohError
 
 

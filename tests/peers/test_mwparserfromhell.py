@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from pboh.corpus.markup import CHARACTERS
 from pboh.corpus.titles import Site, split_target, unescape
 from pboh.corpus.wikitext import plain_text
+from pboh.corpus.wikitext.preprocessor import CHARACTERS
 
 mwparserfromhell = pytest.importorskip("mwparserfromhell")
 nodes = mwparserfromhell.nodes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.corpus.vocabulary import Vocabulary
+from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.text.stop_words import _LISTS
 from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, LONGEST_WORD, stop_words, words
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from pboh.cli import app
-from pboh.corpus.wikimedia import MIRROR
+from pboh.corpus.download.mirror import MIRROR
 
 if TYPE_CHECKING:
-    from pboh.corpus.web import Manners
+    from pboh.corpus.download.http import Manners
 
 _HELP = """Fetch a Wikipedia dump, with resume and verified checksums.
 
@@ -46,8 +46,8 @@ def download_command(
     json_file: Path | None = typer.Option(None, "--json", help="Also write the summary to this file."),
 ) -> None:
     """Fetch a dump, or list what there is."""
-    from pboh.corpus.download import download
-    from pboh.corpus.web import Manners
+    from pboh.corpus.download.folder import download
+    from pboh.corpus.download.http import Manners
     from pboh.errors import InputError
     from pboh.files.progress import progress, summarise
 
@@ -91,8 +91,8 @@ def download_command(
 def _show(
     wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json_file: Path | None
 ) -> None:
-    from pboh.corpus.web import amount
-    from pboh.corpus.wikimedia import list_parts, select_parts
+    from pboh.corpus.download.http import amount
+    from pboh.corpus.download.mirror import list_parts, select_parts
     from pboh.files.writing import write_json
 
     listing = list_parts(wiki, date, mirror, manners)

@@ -1,1 +1,1 @@
-"""Pages and their hyperlinks: dumps read, wikitext made plain, titles made unique."""
+"""Pages and their hyperlinks: dumps are downloaded, read, and turned into tables of links and words."""

@@ -95,7 +95,7 @@ def _decoded(match: re.Match[str]) -> str:
         return html5.get(name + ";") or match.group()
     point = int(decimal) if decimal else int(hexadecimal, 16)
     if not point:
-        return ""  # no character: `markup.NOTHING` stands between a link and letters that do not continue it
+        return ""  # see preprocessor.NOTHING
     valid = point in (9, 10, 13) or 32 <= point < 0xD800 or 0xE000 <= point <= 0x10FFFF
     return chr(point) if valid else match.group()
 

@@ -137,7 +137,7 @@ def _give_back() -> None:
     """Return free memory to the system, which the allocators keep otherwise."""
     import pyarrow as pa  # noqa: PLC0415 - loaded already where there is something to return
 
-    from pboh.corpus import unbzip2  # noqa: PLC0415
+    from pboh.corpus.readers import unbzip2  # noqa: PLC0415
 
     gc.collect()
     unbzip2.room.cache_clear()

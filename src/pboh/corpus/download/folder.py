@@ -21,8 +21,8 @@ from pathlib import Path
 
 import msgspec
 
-from pboh.corpus.web import Manners, RequestError, StoppedError, Web, amount
-from pboh.corpus.wikimedia import MIRROR, Listing, Part, checked, list_parts, select_parts
+from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web, amount
+from pboh.corpus.download.mirror import MIRROR, Listing, Part, checked, list_parts, select_parts
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors, flush_to_disk, read_json, write_json

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.context import Rows, count_words, windows
+from pboh.corpus.tables.context_words import Rows, count_words, windows
 from pboh.files.writing import write_json, written_aside
 
 OWN_WORDS = 200

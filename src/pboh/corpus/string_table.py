@@ -24,7 +24,7 @@ LONGEST = 1024
 """Bytes a name may have."""
 
 
-class Names(NamedTuple):
+class StringTable(NamedTuple):
     """The names known, one behind the other: name k is ``letters[bounds[k] : bounds[k + 1]]``.
 
     ``table`` finds them by open addressing: pairs of a key and a number (0: free). ``size`` says how many.
@@ -36,7 +36,7 @@ class Names(NamedTuple):
     size: Int64
 
     @classmethod
-    def empty(cls, room: int = 1 << 12) -> Names:
+    def empty(cls, room: int = 1 << 12) -> StringTable:
         """Room for some names."""
         table = np.zeros(4 * room, dtype=np.uint64)
         bounds = np.zeros(room + 1, dtype=np.int64)
@@ -45,27 +45,27 @@ class Names(NamedTuple):
         )
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Names:
+    def of(cls, texts: Iterable[str]) -> StringTable:
         """The given names, numbered in their order."""
         names = cls.empty()
         for text in texts:
             names, _ = names.add(text)
         return names
 
-    def add(self, text: str) -> tuple[Names, int]:
+    def add(self, text: str) -> tuple[StringTable, int]:
         """The names with this one among them, and its number."""
         data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         names = self.with_room(data.size)
         return names, int(numbered(names, data, 0, data.size, True))
 
-    def with_room(self, length: int = LONGEST, count: int = 1) -> Names:
+    def with_room(self, length: int = LONGEST, count: int = 1) -> StringTable:
         """The same names, with room for so many more that have so many bytes together."""
         names = self
         while not has_room(names, length, count):
             table = np.zeros(2 * names.table.size, dtype=np.uint64)
             _rehash(names.table, table)
             bounds = grown(names.bounds, 2 * names.bounds.size - 1)
-            names = Names(table, bounds, grown(names.letters, 2 * names.letters.size), names.size)
+            names = StringTable(table, bounds, grown(names.letters, 2 * names.letters.size), names.size)
         return names
 
     def strings(self, first: int = 0) -> tuple[Int64, Bytes]:
@@ -88,7 +88,7 @@ def grown(array: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
 
 
 @compiled
-def has_room(names: Names, length: int = LONGEST, count: int = 1) -> Number:
+def has_room(names: StringTable, length: int = LONGEST, count: int = 1) -> Number:
     """Whether so many more names fit that have so many bytes together."""
     size = names.size[0]
     return size + count + 1 < names.bounds.size and names.bounds[size] + length < names.letters.size
@@ -125,7 +125,7 @@ def slot_of(table: Uint64, key: np.uint64) -> np.uint64:
 
 
 @compiled
-def found_at_once(names: Names, key: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
+def found_at_once(names: StringTable, key: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
     """The number of the name ``data[start:end]`` if it is where it is looked for first, else -1.
 
     Most names are; this is small enough to become part of a loop, while :func:`look_up` is called.
@@ -138,7 +138,7 @@ def found_at_once(names: Names, key: np.uint64, data: Bytes, start: Number, end:
 
 
 @compiled
-def look_up(names: Names, key: np.uint64, data: Bytes, start: Number, end: Number, add: bool) -> Number:
+def look_up(names: StringTable, key: np.uint64, data: Bytes, start: Number, end: Number, add: bool) -> Number:
     """The number of the name ``data[start:end]``; that of a new one is the next, and it may be added."""
     table, bounds, letters, size = names.table, names.bounds, names.letters, names.size[0]
     mask = np.uint64(table.size // 2 - 1)
@@ -158,7 +158,7 @@ def look_up(names: Names, key: np.uint64, data: Bytes, start: Number, end: Numbe
 
 
 @compiled
-def _is_name(names: Names, number: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
+def _is_name(names: StringTable, number: np.uint64, data: Bytes, start: Number, end: Number) -> Number:
     """Whether ``data[start:end]`` is the name before this number, known that their keys are the same.
 
     Eight bytes are compared at once, the last eight first: with them, no byte behind the names is read.
@@ -190,7 +190,7 @@ def hashed_bytes(data: Bytes, start: Number, end: Number) -> tuple[np.uint64, np
 
 
 @compiled
-def numbered(names: Names, data: Bytes, start: int, end: int, add: bool) -> Number:
+def numbered(names: StringTable, data: Bytes, start: int, end: int, add: bool) -> Number:
     """:func:`look_up` of a name whose key is not known."""
     hashed, packed = hashed_bytes(data, start, end)
     key = key_of(hashed, packed, end - start)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pboh.corpus import unbzip2
+from pboh.corpus.readers import unbzip2
 from pboh.errors import CorpusError
 
 BLOCK = 0x314159265359  # the first digits of pi announce a block

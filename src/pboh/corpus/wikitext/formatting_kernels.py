@@ -1,11 +1,12 @@
-"""Markup of lines and letters, for the compiled sweep: headings, list marks, quotes, switches, addresses."""
+"""Markup of lines and letters, for the compiled parser: headings, list marks, quotes, switches, addresses."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.sheet import (
+from pboh.corpus.utf8_kernels import is_blank
+from pboh.corpus.wikitext.parser_state import (
     ADDRESS_END,
     BLANK,
     BOLD,
@@ -24,18 +25,17 @@ from pboh.corpus.sheet import (
     TAB,
     UNDERSCORE,
     Bytes,
-    Sheet,
+    ParserState,
     put,
 )
-from pboh.corpus.utf8 import is_blank
 
 
 @compiled
-def line(sheet: Sheet) -> None:
+def line(page: ParserState) -> None:
     """A line break (at most two in a row are written), and the marks at the beginning of the line."""
-    state, source = sheet.state, sheet.source
+    state, source = page.state, page.source
     if state[NEWLINES] < 2:
-        sheet.draft[state[OUT]] = LF
+        page.draft[state[OUT]] = LF
         state[OUT] += 1
         state[NEWLINES] += 1
     state[BOLD] = 0
@@ -87,9 +87,9 @@ def _is_letter(byte: int) -> bool:
 
 
 @compiled
-def quotes(sheet: Sheet) -> None:
+def quotes(page: ParserState) -> None:
     """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
-    state, source = sheet.state, sheet.source
+    state, source = page.state, page.source
     here, run = state[HERE], 1
     while source[here + run] == QUOTE:
         run += 1
@@ -99,7 +99,7 @@ def quotes(sheet: Sheet) -> None:
     elif run > 2:
         state[BOLD] = 1 - state[BOLD]
     for _ in range(kept):
-        put(sheet, QUOTE)
+        put(page, QUOTE)
     state[HERE] = here + run
 
 
@@ -118,9 +118,9 @@ def _elides(source: Bytes, here: int) -> Number:
 
 
 @compiled
-def switch(sheet: Sheet) -> None:
+def switch(page: ParserState) -> None:
     """``__NOTOC__`` and the like disappear."""
-    state, source = sheet.state, sheet.source
+    state, source = page.state, page.source
     here = state[HERE]
     end = here + 2
     if source[here + 1] == UNDERSCORE:
@@ -129,7 +129,7 @@ def switch(sheet: Sheet) -> None:
         if 3 <= end - here - 2 <= 24 and source[end] == UNDERSCORE and source[end + 1] == UNDERSCORE:
             state[HERE] = end + 2
             return
-    put(sheet, UNDERSCORE)
+    put(page, UNDERSCORE)
     state[HERE] = here + 1
 
 
@@ -165,9 +165,9 @@ def is_address(source: Bytes, here: int) -> bool:
 
 
 @compiled
-def address(sheet: Sheet) -> None:
+def address(page: ParserState) -> None:
     """``[http://a.org label]`` leaves its label; without its end it is text, but for an address and words."""
-    state, source, size = sheet.state, sheet.source, sheet.state[SIZE]
+    state, source, size = page.state, page.source, page.state[SIZE]
     begun = state[HERE]
     end = begun + 1
     while end < size and not is_blank(source[end]) and source[end] not in (OPEN, CLOSE):
@@ -182,6 +182,6 @@ def address(sheet: Sheet) -> None:
         state[ADDRESS_END] = last
         state[HERE] = label
         return
-    put(sheet, OPEN)
+    put(page, OPEN)
     state[SINGLES] += 1
     state[HERE] = label if last > label else begun + 1

@@ -1,9 +1,9 @@
-"""The compiled sweep over a page without templates and tags: line markup out, links in place.
+"""The compiled parser of a page without templates and tags: line markup out, links in place.
 
 A page is read once, byte by byte, into a draft: headings, list marks, quotes and addresses disappear, a link
 leaves its anchor. ``[[`` that is not a link by itself (a caption with links in it, above all) is written as
 it stands and waits for its ``]]``; whatever never finds one is text already. What takes a wiki's habits to
-decide, the sweep asks for: it returns, is given the answer, and goes on where it was.
+decide, the parser asks for: it returns, is given the answer, and goes on where it was.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.formatting import address, is_address, line, quotes, switch
-from pboh.corpus.names import Names, has_room, numbered
-from pboh.corpus.sheet import (
+from pboh.corpus.string_table import StringTable, has_room, numbered
+from pboh.corpus.utf8_kernels import decoded, is_blank, stripped
+from pboh.corpus.wikitext.formatting_kernels import address, is_address, line, quotes, switch
+from pboh.corpus.wikitext.parser_state import (
     ADDRESS_END,
     ASKED,
     BAR,
@@ -50,20 +51,19 @@ from pboh.corpus.sheet import (
     UNKNOWN,
     WAITING,
     Bytes,
+    ParserState,
     Rules,
-    Sheet,
     Targets,
     put,
 )
-from pboh.corpus.utf8 import decoded, is_blank, stripped
 
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
 
 
 @compiled
-def sweep(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+def parse(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
     """Go on with the page; returns what is asked for, or DONE."""
-    state, source, draft, classes = sheet.state, sheet.source, sheet.draft, rules.classes
+    state, source, draft, classes = page.state, page.source, page.draft, rules.classes
     here, out, size = np.uint64(state[HERE]), np.uint64(state[OUT]), np.uint64(state[SIZE])
     one = np.uint64(1)
     while here < size:
@@ -79,15 +79,15 @@ def sweep(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         state[HERE], state[OUT] = here, out
         asked = DONE
         if byte == LF:
-            line(sheet)
+            line(page)
         elif byte == OPEN:
-            asked = _open(sheet, rules, titles, targets)
+            asked = _open(page, rules, titles, targets)
         elif byte == CLOSE:
-            asked = _close(sheet, rules, titles, targets)
+            asked = _close(page, rules, titles, targets)
         elif byte == QUOTE:
-            quotes(sheet)
+            quotes(page)
         elif byte == UNDERSCORE:
-            switch(sheet)
+            switch(page)
         else:
             state[HERE] += 1
         if asked != DONE:
@@ -104,15 +104,15 @@ def _is_dash(source: Bytes, here: int) -> bool:
 
 
 @compiled
-def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+def _open(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
     """A bracket: of an external link, of text, or the first of two that begin a link."""
-    state, source, classes = sheet.state, sheet.source, rules.classes
+    state, source, classes = page.state, page.source, rules.classes
     here = state[HERE]
     if is_address(source, here + 1):
-        address(sheet)
+        address(page)
         return DONE
     if source[here + 1] != OPEN or source[here + 2] == OPEN or is_address(source, here + 2):
-        put(sheet, OPEN)
+        put(page, OPEN)
         state[SINGLES] += 1
         state[HERE] += 1
         return DONE
@@ -132,15 +132,15 @@ def _open(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         while last < state[SIZE] and source[last] not in (OPEN, CLOSE, LF):
             last += 1
     if end == first or careful or source[last] != CLOSE or source[last + 1] != CLOSE:
-        return _wait(sheet)
+        return _wait(page)
     plain &= end - first <= _LONGEST_TITLE and before != BLANK
-    return _whole(sheet, rules, titles, targets, first, end, plain, label, last)
+    return _whole(page, rules, titles, targets, first, end, plain, label, last)
 
 
 @compiled
-def _wait(sheet: Sheet) -> int:
+def _wait(page: ParserState) -> int:
     """Write brackets that wait for their partner; of too many the first is forgotten."""
-    state, waiting = sheet.state, sheet.waiting
+    state, waiting = page.state, page.waiting
     if state[WAITING] == DEPTH:
         for k in range(1, DEPTH):
             waiting[k - 1, 0], waiting[k - 1, 1] = waiting[k, 0], waiting[k, 1]
@@ -148,17 +148,17 @@ def _wait(sheet: Sheet) -> int:
     waiting[state[WAITING], 0], waiting[state[WAITING], 1] = state[OUT], state[LINKS]
     state[WAITING] += 1
     state[SINGLES] = 0
-    put(sheet, OPEN)
-    put(sheet, OPEN)
+    put(page, OPEN)
+    put(page, OPEN)
     state[HERE] += 2
     return DONE
 
 
 @compiled
 def _whole(
-    sheet: Sheet,
+    page: ParserState,
     rules: Rules,
-    titles: Names,
+    titles: StringTable,
     targets: Targets,
     first: int,
     end: int,
@@ -167,8 +167,8 @@ def _whole(
     last: int,
 ) -> int:
     """A link that is complete: its target stands from ``first`` to ``end``, its label up to ``last``."""
-    state, source = sheet.state, sheet.source
-    if state[LINKS] >= sheet.starts.size or not has_room(titles) or not has_room(targets.names):
+    state, source = page.state, page.source
+    if state[LINKS] >= page.starts.size or not has_room(titles) or not has_room(targets.names):
         return ROOM
     kind: Number = LINK
     title: Number = np.int64(0)
@@ -176,12 +176,12 @@ def _whole(
     if plain and (byte & CAPITAL or (byte & SMALL and rules.capitalise)):
         title = _title(titles, source, first, end)
     else:
-        kind, title = _look(sheet.prefix, rules, targets, source, first, end)
+        kind, title = _look(page.prefix, rules, targets, source, first, end)
         if kind == UNKNOWN:
             state[ASKED] = title
             return TARGET
     if kind == IMAGE:
-        return _wait(sheet)
+        return _wait(page)
     state[NEWLINES] = 0
     if kind == NOTHING:
         state[HERE] = last + 2
@@ -192,14 +192,14 @@ def _whole(
         return DONE
     if label:
         first, end = _short(source, first, end)
-    _show(sheet, source, first, end)
+    _show(page, source, first, end)
     state[HERE] = last + 2
-    _anchor(sheet, rules)
+    _anchor(page, rules)
     return DONE
 
 
 @compiled
-def _title(titles: Names, source: Bytes, first: int, end: int) -> Number:
+def _title(titles: StringTable, source: Bytes, first: int, end: int) -> Number:
     """The number of a title whose first letter may have to become a capital."""
     small = source[first]
     if small >= 97:
@@ -265,7 +265,7 @@ def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
 
 
 @compiled
-def _show(sheet: Sheet, data: Bytes, first: int, end: int) -> None:
+def _show(page: ParserState, data: Bytes, first: int, end: int) -> None:
     """Write a target as the link's anchor, without a colon before it and blanks around it."""
     while first < end and is_blank(data[first]):
         first += 1
@@ -274,13 +274,13 @@ def _show(sheet: Sheet, data: Bytes, first: int, end: int) -> None:
     while end > first and is_blank(data[end - 1]):
         end -= 1
     for k in range(first, end):
-        put(sheet, data[k])
+        put(page, data[k])
 
 
 @compiled
-def _anchor(sheet: Sheet, rules: Rules) -> None:
+def _anchor(page: ParserState, rules: Rules) -> None:
     """The anchor of a link is written: add the letters that continue it, and note where it stands."""
-    state, source, draft = sheet.state, sheet.source, sheet.draft
+    state, source, draft = page.state, page.source, page.draft
     first = state[OPENED]
     state[SINGLES] = state[NEWLINES] = 0
     if state[TITLE] < 0 or state[OUT] == first:
@@ -289,25 +289,25 @@ def _anchor(sheet: Sheet, rules: Rules) -> None:
     code, after = decoded(source, here)
     while code < rules.trail.size and rules.trail[code]:
         for k in range(here, after):
-            put(sheet, source[k])
+            put(page, source[k])
         here = after
         code, after = decoded(source, here)
     state[HERE] = here
     first, end = stripped(draft, first, state[OUT])
     if first < end:
         link = state[LINKS]
-        sheet.starts[link], sheet.ends[link], sheet.titles[link] = first, end, state[TITLE]
+        page.starts[link], page.ends[link], page.titles[link] = first, end, state[TITLE]
         state[LINKS] += 1
 
 
 @compiled
-def _close(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+def _close(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
     """A closing bracket: of a link or an address being read, of brackets that wait, or of text."""
-    state, source = sheet.state, sheet.source
+    state, source = page.state, page.source
     here = state[HERE]
     if here == state[LABEL_END]:
         state[HERE] += 2
-        _anchor(sheet, rules)
+        _anchor(page, rules)
     elif here == state[ADDRESS_END]:
         state[HERE] += 1
     elif (
@@ -315,34 +315,34 @@ def _close(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
         or not state[WAITING]
         or (source[here + 2] == CLOSE and state[SINGLES] > 0)  # [[Bus|[b]]]
     ):
-        put(sheet, CLOSE)
+        put(page, CLOSE)
         state[SINGLES] -= 1
         state[HERE] += 1
     else:
-        return _close_waiting(sheet, rules, titles, targets)
+        return _close_waiting(page, rules, titles, targets)
     return DONE
 
 
 @compiled
-def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) -> int:
+def _close_waiting(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
     """``]]`` for the brackets that waited last: a link whose label took care, an image, or text."""
-    state, draft = sheet.state, sheet.draft
-    if state[LINKS] >= sheet.starts.size or not has_room(titles) or not has_room(targets.names):
+    state, draft = page.state, page.draft
+    if state[LINKS] >= page.starts.size or not has_room(titles) or not has_room(targets.names):
         return ROOM
     top = state[WAITING] - 1
-    opened, before = sheet.waiting[top, 0], sheet.waiting[top, 1]
+    opened, before = page.waiting[top, 0], page.waiting[top, 1]
     first, end = opened + 2, state[OUT]
     bar, shown = first, False
     while bar < end and draft[bar] not in (BAR, LF):
         shown |= not is_blank(draft[bar])
         bar += 1
     inside = state[LINKS] > before
-    if (bar < end and draft[bar] == LF) or (inside and sheet.starts[before] < bar):
-        return _stay(sheet)
+    if (bar < end and draft[bar] == LF) or (inside and page.starts[before] < bar):
+        return _stay(page)
     kind: Number = NOTHING
     title: Number = np.int64(0)
     if shown:
-        kind, title = _look(sheet.prefix, rules, targets, draft, first, bar)
+        kind, title = _look(page.prefix, rules, targets, draft, first, bar)
         if kind == UNKNOWN:
             state[ASKED] = title
             return TARGET
@@ -350,46 +350,46 @@ def _close_waiting(sheet: Sheet, rules: Rules, titles: Names, targets: Targets) 
         state[ASKED] = bar
         return CAPTION
     if inside:
-        return _stay(sheet)
+        return _stay(page)
     state[WAITING] -= 1
     state[OUT] = state[OPENED] = opened
     state[TITLE] = title if kind == LINK else -1
     state[HERE] += 2
     if kind != NOTHING and bar < end:
         for k in range(bar + 1, end):
-            put(sheet, draft[k])
+            put(page, draft[k])
     elif kind != NOTHING:
-        _show(sheet, draft, first, end)
-    _anchor(sheet, rules)
+        _show(page, draft, first, end)
+    _anchor(page, rules)
     return DONE
 
 
 @compiled
-def _stay(sheet: Sheet) -> int:
+def _stay(page: ParserState) -> int:
     """The brackets that waited last are text."""
-    put(sheet, CLOSE)
-    put(sheet, CLOSE)
-    sheet.state[WAITING] -= 1
-    sheet.state[SINGLES] = 0
-    sheet.state[HERE] += 2
+    put(page, CLOSE)
+    put(page, CLOSE)
+    page.state[WAITING] -= 1
+    page.state[SINGLES] = 0
+    page.state[HERE] += 2
     return DONE
 
 
 @compiled
-def keep(sheet: Sheet, first: int, end: int) -> None:
+def keep(page: ParserState, first: int, end: int) -> None:
     """The answer to CAPTION: of the brackets that waited last, only ``draft[first:end]`` stays."""
-    state, draft = sheet.state, sheet.draft
+    state, draft = page.state, page.draft
     state[WAITING] -= 1
-    out, before = sheet.waiting[state[WAITING], 0], sheet.waiting[state[WAITING], 1]
+    out, before = page.waiting[state[WAITING], 0], page.waiting[state[WAITING], 1]
     moved = first - out
     for k in range(first, end):
         draft[out] = draft[k]
         out += 1
     kept = before
     for link in range(before, state[LINKS]):
-        if first <= sheet.starts[link] and sheet.ends[link] <= end:
-            sheet.starts[kept], sheet.ends[kept] = sheet.starts[link] - moved, sheet.ends[link] - moved
-            sheet.titles[kept] = sheet.titles[link]
+        if first <= page.starts[link] and page.ends[link] <= end:
+            page.starts[kept], page.ends[kept] = page.starts[link] - moved, page.ends[link] - moved
+            page.titles[kept] = page.titles[link]
             kept += 1
     state[LINKS], state[OUT] = kept, out
     state[SINGLES] = state[NEWLINES] = 0

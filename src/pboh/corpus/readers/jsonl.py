@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from pboh.corpus.dump import Page
-from pboh.corpus.sources import Chunk
+from pboh.corpus.readers.chunks import Chunk
+from pboh.corpus.readers.dump import Page
 from pboh.errors import CorpusError
 
 

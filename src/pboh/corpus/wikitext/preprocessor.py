@@ -1,7 +1,7 @@
 """What is taken out of a page before its links are read: comments, tags, templates, tables.
 
 MediaWiki works in the same order: its preprocessor knows comments, extension tags and braces only, and the
-parser proper never sees what they held. Each function is one sweep in linear time: repetitions are
+parser proper never sees what they held. Each function is linear: repetitions are
 possessive, and an attempt that fails ends where the next one can begin.
 """
 

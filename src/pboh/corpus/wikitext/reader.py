@@ -1,7 +1,7 @@
 """Wikitext to plain text with the exact place of every link: the hot loop of extraction.
 
-Linear in the page whatever stands in it: :mod:`markup` takes out templates, tags and tables, then one
-compiled sweep (:mod:`sweep`) reads what is left. Pages are UTF-8 all the way.
+Linear in the page whatever stands in it: the preprocessor takes out templates, tags and tables, then one
+compiled parser reads what is left. Pages are UTF-8 all the way.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pboh.corpus import faircopy, markup
-from pboh.corpus.names import Names, grown
-from pboh.corpus.sheet import (
+from pboh.corpus.string_table import StringTable, grown
+from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
+from pboh.corpus.wikitext import output_kernels, preprocessor
+from pboh.corpus.wikitext.parser_kernels import keep, parse
+from pboh.corpus.wikitext.parser_state import (
     ASKED,
     BAR,
     CAPITAL,
@@ -38,13 +40,11 @@ from pboh.corpus.sheet import (
     WAITING,
     Bytes,
     Int32,
+    ParserState,
     Rules,
-    Sheet,
     Targets,
     begin,
 )
-from pboh.corpus.sweep import keep, sweep
-from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
 
 _SPARE = 32  # zero bytes behind a page
 _PREFIX = 80  # bytes of the longest prefix that is looked for
@@ -71,22 +71,22 @@ def plain_text(wikitext: str, site: Site) -> Plain:
 
 
 def without_templates(wikitext: bytes, site: Site) -> bytes:
-    """A page, a line break put before it, as the sweep can read it."""
+    """A page, a line break put before it, as the parser can read it."""
     text = b"\n" + wikitext
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     braces = b"{" in text  # quicker than looking for two
     if b"<" in text or (braces and b"{{" in text):
-        text = markup.cut(text)
+        text = preprocessor.cut(text)
     if braces and b"{|" in text:
-        text = markup.untable(text)
+        text = preprocessor.untable(text)
     if braces and site.conventions.variants and b"-{" in text:
-        text = markup.one_variant(text)
+        text = preprocessor.one_variant(text)
     return text
 
 
 class Habits(NamedTuple):
-    """What reading a site's pages depends on: rules for the sweep, options of images."""
+    """What reading a site's pages depends on: rules for the parser, options of images."""
 
     rules: Rules
     is_option: Callable[[str], Any]
@@ -116,7 +116,7 @@ def habits(site: Site) -> Habits:
     return Habits(Rules(classes, trail, site.capitalises_as_ascii, *_prefixes(site)), is_option)
 
 
-def _prefixes(site: Site) -> tuple[Names, Int32]:
+def _prefixes(site: Site) -> tuple[StringTable, Int32]:
     """Prefixes of targets that are no articles, in every spelling but for capitals of ASCII; their kinds."""
     shown_elsewhere = {CATEGORY: NOTHING, FILE: IMAGE}
     kinds = dict.fromkeys(site.languages, NOTHING) | {
@@ -124,42 +124,42 @@ def _prefixes(site: Site) -> tuple[Names, Int32]:
     }
     small = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
     spelt = {form.translate(small): kind for name, kind in kinds.items() for form in spellings(name)}
-    return Names.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
+    return StringTable.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
 
 
 class Reader:
     """Reads pages of one site; their texts and links pile up in it.
 
     ``text[:size]`` are the texts one behind the other, ``links[:, :count]`` the links, column by column as
-    :mod:`faircopy` has them, ``titles`` the articles they lead to.
+    :mod:`output_kernels` has them, ``titles`` the articles they lead to.
     """
 
     def __init__(self, site: Site) -> None:
-        self.titles = Names.empty()
+        self.titles = StringTable.empty()
         self.text: Bytes = np.empty(1 << 12, dtype=np.uint8)
         self.links: Int32 = np.empty((8, 1 << 8), dtype=np.int32)
         self.size = self.count = 0
         self._site, self._habits = site, habits(site)
-        self._targets = _targets(Names.empty(1 << 8))
-        self._sheet = _sheet(1 << 12, 1 << 8)
+        self._targets = _targets(StringTable.empty(1 << 8))
+        self._page = _page(1 << 12, 1 << 8)
 
     def read(self, wikitext: bytes) -> int:
         """Take in a page; returns how many characters its text has."""
         text = without_templates(wikitext, self._site)
         data = np.frombuffer(text, dtype=np.uint8)
-        sheet = self._sheet
-        if sheet.source.size < data.size + _SPARE:
-            self._sheet = sheet = _sheet(data.size + data.size // 4 + _SPARE, sheet.starts.size)
-        sheet.source[: data.size] = data
-        sheet.source[data.size : data.size + _SPARE] = 0
-        begin(sheet, data.size)
-        while asked := sweep(self._sheet, self._habits.rules, self.titles, self._targets):
+        page = self._page
+        if page.source.size < data.size + _SPARE:
+            self._page = page = _page(data.size + data.size // 4 + _SPARE, page.starts.size)
+        page.source[: data.size] = data
+        page.source[data.size : data.size + _SPARE] = 0
+        begin(page, data.size)
+        while asked := parse(self._page, self._habits.rules, self.titles, self._targets):
             self._answer(asked)
-        sheet = self._sheet
-        self._make_room(6 * int(sheet.state[OUT]) // 5, int(sheet.state[LINKS]))  # &nGt; is the worst
+        page = self._page
+        self._make_room(6 * int(page.state[OUT]) // 5, int(page.state[LINKS]))  # &nGt; is the worst
         where = (self.text, self.size, self.links, self.count)
-        known = faircopy.entities()
-        self.size, self.count, characters = faircopy.copy(sheet, b"&" in text, known, *where)
+        known = output_kernels.entities()
+        self.size, self.count, characters = output_kernels.write_out(page, b"&" in text, known, *where)
         return int(characters)
 
     def take(self, data: bytes, links: Sequence[tuple[int, int, str]]) -> int:
@@ -181,10 +181,10 @@ class Reader:
 
     def anchors(self) -> tuple[Int32, Bytes]:
         """The anchors of all links, white space made single: where each begins, and the bytes."""
-        firsts, lasts = self.links[faircopy.FIRST, : self.count], self.links[faircopy.LAST, : self.count]
+        firsts, lasts = self.links[[output_kernels.FIRST, output_kernels.LAST], : self.count]
         bounds = np.zeros(self.count + 1, dtype=np.int32)
         letters = np.empty(int(np.sum(lasts - firsts, dtype=np.int64)), dtype=np.uint8)
-        faircopy.gather(self.text, firsts, lasts, letters, bounds)
+        output_kernels.gather(self.text, firsts, lasts, letters, bounds)
         return bounds, letters[: bounds[-1]]
 
     def _make_room(self, size: int, links: int) -> None:
@@ -197,18 +197,18 @@ class Reader:
             self.links = larger
 
     def _answer(self, asked: int) -> None:
-        """Give the sweep what it asks for."""
+        """Give the parser what it asks for."""
         if asked == TARGET:
-            self._answer_target(int(self._sheet.state[ASKED]))
+            self._answer_target(int(self._page.state[ASKED]))
         elif asked == CAPTION:
-            keep(self._sheet, *self._caption())
+            keep(self._page, *self._caption())
         else:
             assert asked == ROOM
             self.titles = self.titles.with_room()
             self._targets = _targets(self._targets.names.with_room(), self._targets)
-            if self._sheet.state[LINKS] == self._sheet.starts.size:
-                columns = (grown(column, 2 * column.size) for column in self._sheet[-3:])
-                self._sheet = Sheet(*self._sheet[:-3], *columns)
+            if self._page.state[LINKS] == self._page.starts.size:
+                columns = (grown(column, 2 * column.size) for column in self._page[-3:])
+                self._page = ParserState(*self._page[:-3], *columns)
 
     def _answer_target(self, number: int) -> None:
         targets = self._targets
@@ -227,12 +227,12 @@ class Reader:
 
     def _caption(self) -> tuple[int, int]:
         """What stays of an image: the last part between bars that holds a link or is no option."""
-        sheet = self._sheet
-        name_end, end = int(sheet.state[ASKED]), int(sheet.state[OUT])
-        before = sheet.waiting[sheet.state[WAITING] - 1, 1]
-        starts = sheet.starts[before : sheet.state[LINKS]].tolist()
-        ends = sheet.ends[before : sheet.state[LINKS]].tolist()
-        parts = sheet.draft[name_end:end].tobytes()
+        page = self._page
+        name_end, end = int(page.state[ASKED]), int(page.state[OUT])
+        before = page.waiting[page.state[WAITING] - 1, 1]
+        starts = page.starts[before : page.state[LINKS]].tolist()
+        ends = page.ends[before : page.state[LINKS]].tolist()
+        parts = page.draft[name_end:end].tobytes()
         is_option = self._habits.is_option
         last = end
         while last > name_end:
@@ -243,7 +243,7 @@ class Reader:
                 if link < 0 or ends[link] <= bar:
                     break
                 bar = starts[link]
-            part = parts[bar + 1 - name_end : last - name_end].replace(markup.NOTHING, b"")
+            part = parts[bar + 1 - name_end : last - name_end].replace(preprocessor.NOTHING, b"")
             has_link = bisect_right(starts, last) > link + 1
             if has_link or not is_option(part.decode("utf-8", "surrogatepass")):
                 return bar + 1, last
@@ -251,15 +251,15 @@ class Reader:
         return end, end
 
 
-def _sheet(size: int, links: int) -> Sheet:
+def _page(size: int, links: int) -> ParserState:
     """Room for a page of that size."""
     source, draft = np.empty((2, size), dtype=np.uint8)
     starts, ends, titles = np.empty((3, links), dtype=np.int32)
     state, waiting = np.zeros(13, dtype=np.int64), np.zeros((DEPTH, 2), dtype=np.int64)
-    return Sheet(source, draft, state, waiting, np.empty(_PREFIX, dtype=np.uint8), starts, ends, titles)
+    return ParserState(source, draft, state, waiting, np.empty(_PREFIX, dtype=np.uint8), starts, ends, titles)
 
 
-def _targets(names: Names, known: Targets | None = None) -> Targets:
+def _targets(names: StringTable, known: Targets | None = None) -> Targets:
     """Targets of links with room for as many as there are names."""
     if known is None:
         return Targets(names, *(np.zeros(names.bounds.size, dtype=np.int32) for _ in range(2)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from pboh.corpus.web import Manners, RequestError, Web
+from pboh.corpus.download.http import Manners, RequestError, Web
 from pboh.errors import DownloadError, InputError
 
 MIRROR = "https://dumps.wikimedia.org"

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
 from pboh.corpus.instructions import eight_bytes, lowest, prefetch, word_bytes
-from pboh.corpus.names import (
-    Names,
+from pboh.corpus.string_table import (
+    StringTable,
     folded,
     found_at_once,
     has_room,
@@ -25,7 +25,7 @@ from pboh.corpus.names import (
     look_up,
     slot_of,
 )
-from pboh.corpus.utf8 import decoded, put
+from pboh.corpus.utf8_kernels import decoded, put
 from pboh.text.words import BREAK, DIGIT, LONGEST_WORD, UNSPACED, _tables, stop_words
 
 Int32 = npt.NDArray[np.int32]
@@ -79,7 +79,7 @@ class Vocabulary:
     """Numbers for words in order of appearance; stop words are known to it but get none."""
 
     def __init__(self, language: str = "en") -> None:
-        self._names = Names.empty()
+        self._names = StringTable.empty()
         self._stop = 0
         self._found = np.empty((3, 0), dtype=np.int32)
         self._state = np.zeros(3, dtype=np.int64)
@@ -285,7 +285,7 @@ def _collect(data: Bytes, tables: Letters, piece: Piece, state: Int64) -> Number
 
 @compiled
 def _number(
-    data: Bytes, tables: Letters, piece: Piece, names: Names, stop: int, state: Int64, found: Int32
+    data: Bytes, tables: Letters, piece: Piece, names: StringTable, stop: int, state: Int64, found: Int32
 ) -> bool:
     """Number the content words from ``state`` on; False when there must be more room before it can go on."""
     kept = np.uint64(state[_FOUND])

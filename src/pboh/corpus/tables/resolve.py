@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables import DELTA
+from pboh.corpus.tables.second_pass import DELTA
 from pboh.errors import OutputError, PbohError
 
 Int32 = npt.NDArray[np.int32]

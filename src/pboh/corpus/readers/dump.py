@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
-from pboh.corpus.bzip2 import LONGEST_BLOCK
 from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.sources import Chunk, Source, codec_of, head, read
+from pboh.corpus.readers.bz2_blocks import LONGEST_BLOCK
+from pboh.corpus.readers.chunks import Chunk, Source, codec_of, head, read
 from pboh.errors import CorpusError, InputError
 
 _OPEN, _CLOSE = b"<page>", b"</page>"

@@ -1,4 +1,4 @@
-"""The fair copy of a page: HTML entities decoded, and the places of links counted in characters."""
+"""A parsed page written out: HTML entities decoded, and the places of links counted in characters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.names import Names, numbered
-from pboh.corpus.sheet import LINKS, OUT, Sheet
-from pboh.corpus.utf8 import blank_at, put, stripped, stripped_end
+from pboh.corpus.string_table import StringTable, numbered
+from pboh.corpus.utf8_kernels import blank_at, put, stripped, stripped_end
+from pboh.corpus.wikitext.parser_state import LINKS, OUT, ParserState
 
 Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
@@ -29,7 +29,7 @@ _LONGEST_NAME = 32
 class Entities(NamedTuple):
     """Names of HTML's characters, and what each stands for: two code points at most (0: none)."""
 
-    names: Names
+    names: StringTable
     values: Int32
 
 
@@ -38,7 +38,7 @@ def entities() -> Entities:
     """All that MediaWiki knows: those of HTML 5 that end with a semicolon."""
     known = {name[:-1]: value for name, value in html5.items() if name.endswith(";")}
     values = [[ord(character) for character in value.ljust(2, "\0")] for value in known.values()]
-    return Entities(Names.of(known), np.array(values, dtype=np.int32))
+    return Entities(StringTable.of(known), np.array(values, dtype=np.int32))
 
 
 @compiled
@@ -61,7 +61,7 @@ def _digits(data: Bytes, here: int, end: int, base: int) -> tuple[Number, int]:
 def _entity(data: Bytes, here: int, end: int, known: Entities) -> tuple[int, Number, Number]:
     """Where the entity that begins here ends, and the code points it stands for; 0 if there is none.
 
-    -1 stands for no character: `markup.NOTHING` keeps a link apart from letters that do not continue it.
+    -1 stands for no character: `preprocessor.NOTHING` keeps a link apart from the letters behind it.
     """
     if here + 2 < end and data[here + 1] == _HASH:
         is_hex = data[here + 2] in (88, 120)
@@ -131,8 +131,8 @@ def characters(data: Bytes, here: int, end: int) -> int:
 
 
 @compiled
-def copy(
-    sheet: Sheet, entities: bool, known: Entities, out: Bytes, begin: int, links: Int32, count: int
+def write_out(
+    page: ParserState, entities: bool, known: Entities, out: Bytes, begin: int, links: Int32, count: int
 ) -> tuple[int, int, int]:
     """Copy a draft to ``out[begin:]`` and its links behind the first ``count``.
 
@@ -142,11 +142,11 @@ def copy(
     at: Number = np.int64(begin)  # one width for all: else each would be compiled
     points: Number = np.int64(0)
     here: Number = np.int64(0)
-    draft = sheet.draft
-    for link in range(sheet.state[LINKS]):
-        start: Number = np.int64(sheet.starts[link])
+    draft = page.draft
+    for link in range(page.state[LINKS]):
+        start: Number = np.int64(page.starts[link])
         at, points = _copied(draft, here, start, entities, known, out, at, points)
-        here = np.int64(sheet.ends[link])
+        here = np.int64(page.ends[link])
         end, end_point = _copied(draft, start, here, entities, known, out, at, points)
         # entities may have become white space
         first, last = stripped(out, at, end) if entities else (at, end)
@@ -154,10 +154,10 @@ def copy(
             links[START, count] = points + characters(out, at, first)
             links[END, count] = end_point - characters(out, last, end)
             links[FIRST, count], links[LAST, count] = first, last
-            links[TITLE, count] = sheet.titles[link]
+            links[TITLE, count] = page.titles[link]
             count += 1
         at, points = end, end_point
-    at, points = _copied(draft, here, sheet.state[OUT], entities, known, out, at, points)
+    at, points = _copied(draft, here, page.state[OUT], entities, known, out, at, points)
     last = stripped_end(out, begin, at)
     return last, count, points - characters(out, last, at)
 

@@ -1,7 +1,7 @@
 """First pass over a chunk: pages become text, links and word numbers, all local to the chunk.
 
 What a link leads to is not known before every redirect was seen, so titles and words get numbers of the
-chunk only; the second pass (:mod:`pboh.corpus.tables`) replaces them. The chunk's files appear together.
+chunk only; the second pass (:mod:`second_pass`) replaces them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus import dump, jsonl, unbzip2
 from pboh.corpus.compiled import compiled
-from pboh.corpus.dump import Page
-from pboh.corpus.faircopy import AFTER, BEFORE, END, PAGE, START, TITLE
-from pboh.corpus.sources import Chunk, Source, read
+from pboh.corpus.readers import dump, jsonl, unbzip2
+from pboh.corpus.readers.chunks import Chunk, Source, read
+from pboh.corpus.readers.dump import Page
+from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
     Site,
     disambiguation_title,
@@ -33,8 +33,8 @@ from pboh.corpus.titles import (
     redirect_target,
     split_target,
 )
-from pboh.corpus.vocabulary import Vocabulary
-from pboh.corpus.wikitext import Reader
+from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START, TITLE
+from pboh.corpus.wikitext.reader import Reader
 from pboh.files.writing import write_json, written_aside
 
 KINDS = ("article", "redirect", "disambiguation", "list", "other")

@@ -1,4 +1,4 @@
-"""A page at work: what the compiled sweep over it reads, writes, asks for and remembers."""
+"""A page being parsed: what the compiled parser reads, writes, asks for and remembers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pboh.corpus.compiled import compiled
-from pboh.corpus.names import Names
+from pboh.corpus.string_table import StringTable
 
 Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
@@ -19,26 +19,26 @@ Int64 = npt.NDArray[np.int64]
 DEPTH = 8
 
 DONE, TARGET, CAPTION, ROOM = range(4)
-"""Why the sweep returns: it is through, or asks what a target is, what to keep of an image, for more room."""
+"""Why the parser returns: it is done, or asks what a target is, what to keep of an image, for more room."""
 
 UNKNOWN, LINK, TEXT, NOTHING, IMAGE = range(5)
 """What ``[[target]]`` may be: a link to an article, text, something not shown, an image with a caption."""
 
 SPECIAL, PLAIN, CAPITAL, SMALL, ENDS_TARGET = 1, 2, 4, 8, 16
-"""What a byte may be: one the sweep stops at; one of a title that needs no care; its first letter; …"""
+"""What a byte may be: one the parser stops at; one of a title that needs no care; its first letter; …"""
 
 SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TITLE, ADDRESS_END, ASKED = (
     range(13)
 )
-"""State of the sweep: end of the source, place in it, place in the draft, links found; line breaks written in
+"""State of the parser: end of the source, place in it, place in the draft, links found; line breaks in
 a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
 ends and began, and its title; the bracket that ends an external link; what is asked for."""
 
 NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = b"\0\t\n ':=[]_|"
 
 
-class Sheet(NamedTuple):
-    """A page at work; the source ends with 32 zero bytes. Places of links are bytes of the draft."""
+class ParserState(NamedTuple):
+    """A page being parsed; the source ends with 32 zero bytes. Places of links are bytes of the draft."""
 
     source: Bytes
     draft: Bytes
@@ -56,31 +56,31 @@ class Rules(NamedTuple):
     classes: Bytes
     trail: Bytes
     capitalise: bool
-    prefixes: Names  # of targets that are no articles: namespaces and languages
+    prefixes: StringTable  # of targets that are no articles: namespaces and languages
     prefix_kinds: Int32
 
 
 class Targets(NamedTuple):
     """Targets met that are no title as they stand: what they are, and the number of the title."""
 
-    names: Names
+    names: StringTable
     kinds: Int32
     titles: Int32
 
 
 @compiled
-def begin(sheet: Sheet, size: int) -> None:
+def begin(page: ParserState, size: int) -> None:
     """Start a page of so many bytes; line breaks at its beginning are not written."""
-    for k in range(sheet.state.size):
-        sheet.state[k] = 0
-    sheet.state[SIZE], sheet.state[NEWLINES] = size, 2
-    sheet.state[LABEL_END] = sheet.state[ADDRESS_END] = -1
+    for k in range(page.state.size):
+        page.state[k] = 0
+    page.state[SIZE], page.state[NEWLINES] = size, 2
+    page.state[LABEL_END] = page.state[ADDRESS_END] = -1
 
 
 @compiled
-def put(sheet: Sheet, byte: int) -> None:
+def put(page: ParserState, byte: int) -> None:
     """Write a byte."""
-    state = sheet.state
-    sheet.draft[state[OUT]] = byte
+    state = page.state
+    page.draft[state[OUT]] = byte
     state[OUT] += 1
     state[NEWLINES] = 0

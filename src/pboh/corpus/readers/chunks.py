@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from pboh.corpus import bzip2
+from pboh.corpus.readers import bz2_blocks
 from pboh.errors import CorpusError, InputError
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 4 << 20, 32 << 20  # bytes of XML
@@ -102,7 +102,7 @@ def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
 def stream(path: Path, codec: str) -> Iterator[Iterator[bytes]]:
     """Decoded pieces of a file from its beginning; damage becomes a CorpusError."""
     if codec == "bz2":
-        yield bzip2.decode(path, 0, 0)[1]
+        yield bz2_blocks.decode(path, 0, 0)[1]
         return
     with path.open("rb") as file:
         yield _pieces(path, codec, file)
@@ -169,7 +169,7 @@ def read(chunk: Chunk) -> tuple[bytes, Iterator[bytes]]:
     if chunk.data is not None:
         return chunk.data, iter(())
     if chunk.source.codec == "bz2":
-        return bzip2.decode(chunk.source.path, chunk.start, chunk.end)
+        return bz2_blocks.decode(chunk.source.path, chunk.start, chunk.end)
     file = chunk.source.path.open("rb")
     file.seek(chunk.start)
 
