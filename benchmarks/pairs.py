@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import best_of, save, table
-from pboh.model.pairs import cooccurrences, head_table
+from pboh.model.pair_kernels import cooccurrences
+from pboh.model.pairs import head_table
 
 DOCUMENTS = 7_000_000
 CANDIDATES = 200

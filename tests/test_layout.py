@@ -10,9 +10,10 @@ import pboh
 SOURCE = Path(pboh.__file__).parent
 ORDER = ["corpus", "counts", "model", "inference"]
 MAY_NOT_IMPORT = {
+    "text": {"files", "corpus", "counts", "model", "inference", "evaluation", "cli", "linker"},
     "corpus": {"counts", "model", "inference", "evaluation", "cli"},
     "counts": {"model", "inference", "evaluation", "cli"},
-    "model": {"corpus", "counts", "inference", "evaluation", "cli"},
+    "model": {"corpus", "counts", "inference", "evaluation", "cli", "linker"},
     "inference": {"corpus", "counts", "evaluation", "cli"},
     "evaluation": {"corpus", "counts", "cli"},
 }

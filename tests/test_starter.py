@@ -6,7 +6,8 @@ import pytest
 
 import pboh
 from pboh.files.writing import folder_size
-from pboh.linker import STARTER, Linker
+from pboh.linker import Linker
+from pboh.model.starter import STARTER
 from pboh.model.store import read_manifest
 
 

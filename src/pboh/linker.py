@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
-from pboh.errors import InputError, ModelError
+from pboh.errors import InputError
 from pboh.files.processes import ordered_map
 from pboh.inference.belief_propagation import Beliefs, propagate
 from pboh.inference.candidates import Candidates, EntitySet
@@ -22,9 +22,11 @@ from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditi
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import Span, check_spans
-from pboh.model.names import Layer, fold
-from pboh.model.overlay import clean_title, find_titles
+from pboh.model.names import Layer
+from pboh.model.overlays.opening import clean_title, find_titles
+from pboh.model.starter import starter_folder
 from pboh.model.store import MANIFEST, Model, open_model
+from pboh.text.folding import fold
 from pboh.text.hashing import look_up
 from pboh.warmup import say_if_compiling
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from pboh.detection.detector import Detector
 
 Array = Any
-STARTER = Path(__file__).parent / "starter"
 KNOWN_ENTITIES = 50_000  # kept as objects, because documents of one stream share most of them
 
 
@@ -68,14 +69,6 @@ def model_folder(path: str | Path | None = None) -> Path:
     if path is None or (str(path) == "starter" and not Path(path).exists()):
         return starter_folder()
     return Path(path).resolve()
-
-
-def starter_folder() -> Path:
-    """Folder of the model inside the package."""
-    if not (STARTER / "model.json").is_file():
-        todo = "Name a model: pboh.load(MODEL), or --model MODEL; train one with: pboh train DUMP --out MODEL"
-        raise ModelError("this installation comes without a starter model", where=STARTER, todo=todo)
-    return STARTER
 
 
 def stored_settings(model: Model) -> Settings:

@@ -93,7 +93,7 @@ def test_bad_lines_are_one_sentence(run, model, tmp_path):
 
 
 def test_the_starter_is_meant_by_its_name(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("pboh.linker.STARTER", model)
+    monkeypatch.setattr("pboh.model.starter.STARTER", model)
     monkeypatch.chdir(tmp_path)
     source = write(tmp_path / "mine.jsonl", {"title": "Zorblax"})
     code, _, err = run("add-entities", "starter", source)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from doc_blocks import PYTHON, ROOT, SHELL, blocks_of, lacking, reading
 
-from pboh.linker import STARTER
+from pboh.model.starter import STARTER
 
 PARTS = [ROOT / "docs" / "tutorial" / name for name in ("index.md", "own-model.md")]
 

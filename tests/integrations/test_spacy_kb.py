@@ -17,8 +17,8 @@ from spacy.training import Example
 from pboh.errors import InputError
 from pboh.evaluation.datasets import read_dataset
 from pboh.integrations.spacy_kb import EntityVectors, PbohKnowledgeBase, project
-from pboh.model.add import add_entities
-from pboh.text.hashing import hash_units
+from pboh.model.overlays.adding import add_entities
+from pboh.text.hash_kernels import hash_units
 
 DATA = Path(__file__).parent.parent / "data"
 LENGTH = 96

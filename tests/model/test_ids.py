@@ -17,9 +17,9 @@ from pboh.counts.count import count
 from pboh.errors import InputError, ModelError
 from pboh.linker import load
 from pboh.model import ids
-from pboh.model.add import add_entities
 from pboh.model.ids import add_ids, read_items, read_pages, remove_ids
-from pboh.model.prune import prune_to
+from pboh.model.overlays.adding import add_entities
+from pboh.model.small.prune import prune_to
 from pboh.model.store import open_model, verify
 
 HEAD = "-- MariaDB dump\nDROP TABLE `{0}`;\nCREATE TABLE `{0}` (\n  `x` int\n);\nINSERT INTO `{0}` VALUES "

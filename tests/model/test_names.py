@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.names import Layer, NameCollector, derived_names, fold, squeeze, strip_title
+from pboh.model.names import Layer, NameCollector, derived_names, strip_title
+from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import hash_strings, look_up
 
 

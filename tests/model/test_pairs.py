@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pboh.model.pairs import cooccurrences, head_table
+from pboh.model.pair_kernels import cooccurrences
+from pboh.model.pairs import head_table
 
 
 def twin(entities, lists):

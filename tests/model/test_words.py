@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pboh.model.words import backoff_weight, context_scores
+from pboh.model.word_kernels import backoff_weight, context_scores
 
 
 def world(seed, entities=12, vocabulary=60, smallest=1):

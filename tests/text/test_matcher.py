@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.names import fold
-from pboh.text.matcher import FOLDED, LONGEST, Lexicon, characters, matches
+from pboh.text.folding import fold
+from pboh.text.matcher import Lexicon, characters, matches
+from pboh.text.matcher_kernels import FOLDED, LONGEST
 
 NONE = np.empty(0, np.float32)
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.text.stop_words import _LISTS
-from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, LONGEST_WORD, stop_words, words
+from pboh.text.word_kernels import LONGEST_WORD
+from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, stop_words, words
 
 LANGUAGES = sorted(_LISTS)
 # characters that have something to them: digits, marks, cased letters, scripts without spaces, astral planes

@@ -49,7 +49,7 @@ def add_entities_command(
     """
     from pboh.files.progress import console, summarise
     from pboh.linker import model_folder
-    from pboh.model.add import add_entities
+    from pboh.model.overlays.adding import add_entities
 
     began = perf_counter()
     overlay, notes = add_entities(
@@ -83,7 +83,7 @@ def overlays_command(
     from pboh.errors import InputError
     from pboh.files.writing import write_json
     from pboh.linker import model_folder
-    from pboh.model import add
+    from pboh.model.overlays import adding as add
     from pboh.model.store import open_model
 
     folder = model_folder(model)
@@ -117,7 +117,7 @@ def remove_entities_command(
     """
     from pboh.files.progress import summarise
     from pboh.linker import model_folder
-    from pboh.model.add import remove_entities
+    from pboh.model.overlays.adding import remove_entities
 
     gone = remove_entities(model_folder(model), name)
     summarise(f"overlay {name} of {model} removed", {"entities": gone["entities"]}, json)

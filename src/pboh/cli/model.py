@@ -61,8 +61,8 @@ def info(
     """
     from pboh.files.progress import summarise
     from pboh.files.writing import folder_size
-    from pboh.linker import starter_folder
     from pboh.model import store
+    from pboh.model.starter import starter_folder
 
     if model is None or (str(model) == "starter" and not model.exists()):
         model = starter_folder()

@@ -30,7 +30,7 @@ def prune_command(
     from pboh.files.progress import progress, summarise
     from pboh.files.writing import folder_size
     from pboh.linker import load
-    from pboh.model.prune import prune_to
+    from pboh.model.small.prune import prune_to
 
     began = perf_counter()
     linker = load(model)

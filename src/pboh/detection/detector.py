@@ -9,12 +9,13 @@ import numpy as np
 from numba import njit
 
 from pboh.inference.spans import Span
-from pboh.model.links import UNKNOWN, decode, encode
+from pboh.model.link_probability import UNKNOWN, decode, encode
 from pboh.model.names import Layer
 from pboh.model.store import Model
 from pboh.text.hashing import Array
-from pboh.text.matcher import SMALL, Lexicon, characters, matches
-from pboh.text.words import _code_points
+from pboh.text.matcher import Lexicon, characters, matches
+from pboh.text.matcher_kernels import SMALL
+from pboh.text.words import code_points
 
 LEAST_LINK = 0.02
 """Words with a small letter that are links more rarely than this are not looked at: "the", "was"."""
@@ -81,7 +82,7 @@ class Detector:
         code = max(int(encode(np.asarray(min(least, least_of_capital)))), 1)
         rows, value = matches(text, self._lexicon, self._written, self._folded, code)
         rows, link = _once(rows, decode(value), rows[:, 4])  # as written comes before folded, and tells more
-        small = characters().kind[_code_points(text)[rows[:, 0]]] & SMALL > 0
+        small = characters().kind[code_points(text)[rows[:, 0]]] & SMALL > 0
         if not self.counted:
             link = np.where(small, ASSUMED_SMALL, link).astype(np.float32)
         keep = link >= np.where(small, least, least_of_capital)

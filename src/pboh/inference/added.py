@@ -9,7 +9,7 @@ import numpy as np
 
 from pboh.inference.settings import Settings
 from pboh.model.store import Model
-from pboh.model.words import context_scores, number_words
+from pboh.model.word_kernels import context_scores, number_words
 from pboh.text.hashing import Array
 
 if TYPE_CHECKING:

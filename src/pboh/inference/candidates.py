@@ -11,9 +11,10 @@ from numba import njit
 from pboh.errors import ModelError
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
-from pboh.model.names import LAYERS, Layer, fold, squeeze
-from pboh.model.overlay import LINKS, Overlay
+from pboh.model.names import LAYERS, Layer
+from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
+from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
 
 _SLOTS = 2048  # more than all layers of one name can hold together

@@ -11,9 +11,10 @@ from pboh.inference.added import Added
 from pboh.inference.belief_propagation import Couplings
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
-from pboh.model.pairs import cooccurrences, learned_couplings
+from pboh.model.pair_kernels import cooccurrences, learned_couplings
 from pboh.model.store import Model
-from pboh.model.words import WORD_THRESHOLDS, context_scores, number_words
+from pboh.model.word_kernels import context_scores, number_words
+from pboh.model.words import WORD_THRESHOLDS
 from pboh.text.hashing import Array, hash_words
 from pboh.text.words import scan, stop_words
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.model.overlay import LINKS
+from pboh.model.overlays.opening import LINKS
 from pboh.text.hashing import Array
 
 if TYPE_CHECKING:

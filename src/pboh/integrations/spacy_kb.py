@@ -15,9 +15,9 @@ from spacy.vocab import Vocab
 
 from pboh.errors import InputError
 from pboh.integrations.spacy import open_linker, warn_of_another_model
-from pboh.model.overlay import Overlay
+from pboh.model.overlays.opening import Overlay
 from pboh.model.store import Model, fingerprint
-from pboh.text.hashing import hash_units
+from pboh.text.hash_kernels import hash_units
 
 Array = np.ndarray[Any, Any]
 VECTORS_KEPT = 200_000  # entities whose vectors stay in memory

@@ -21,8 +21,9 @@ from pboh.errors import CorpusError, InputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import read_json
 from pboh.learning.kernels import Array, Documents, Names
-from pboh.model.names import Layer, squeeze
+from pboh.model.names import Layer
 from pboh.model.store import Model
+from pboh.text.folding import squeeze
 from pboh.text.hashing import look_up
 
 

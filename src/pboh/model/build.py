@@ -17,11 +17,12 @@ from pboh.errors import CountsError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import read_json
 from pboh.model.fuzzy import build_index
-from pboh.model.links import LinkCounts
-from pboh.model.names import Layer, NameCollector, fold, squeeze
+from pboh.model.link_probability import LinkCounts
+from pboh.model.names import Layer, NameCollector
 from pboh.model.pairs import head_table
 from pboh.model.store import ModelWriter
 from pboh.model.words import WORD_THRESHOLDS, background_probability
+from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
 from pboh.text.matcher import beginnings, make_filter
 

@@ -20,7 +20,7 @@ import numpy as np
 from pboh.errors import InputError, ModelError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors, write_json
-from pboh.model.borrow import to_change
+from pboh.model.derived import to_change
 from pboh.model.store import MANIFEST, Model, read_manifest, write_array
 from pboh.text.hashing import Array, look_up
 

@@ -7,12 +7,12 @@ each further layer has a weight of its own at query time, and weight 0 switches 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
 
+from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_index, hash_strings
 
 
@@ -34,39 +34,11 @@ class Layer(IntEnum):
 
 LAYERS = tuple(layer.name.lower() for layer in Layer)
 
-_LETTERS = str.maketrans(
-    {
-        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i",
-        "-": " ", "–": " ", "—": " ", "‐": " ", "‑": " ", "_": " ", "/": " ",
-        "&": " and ", ".": "", "'": "", "’": "", "‘": "", "`": "", "ʻ": "", '"': "", "“": "", "”": "",
-        ",": " ", "!": "", "?": "", ":": " ", ";": " ", "·": " ",
-    }
-)  # fmt: skip
-_SPACES = re.compile(r"\s+")
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
 _PARTICLES = frozenset(
     {"de", "da", "di", "do", "dos", "das", "del", "della", "der", "den", "van", "von", "ter", "ten", "la"}
     | {"le", "el", "al", "bin", "ibn", "ben", "y", "e", "of", "jr", "sr", "jr.", "sr."}
 )
-
-
-def squeeze(name: str) -> str:
-    """A name with its white space collapsed: the form of the CASED layer."""
-    return _SPACES.sub(" ", name).strip()
-
-
-def fold(name: str) -> str:
-    """Lower case without accents, punctuation and a leading article: the loosest form that is looked up."""
-    folded = name.casefold() if name.isascii() else _without_marks(name)
-    folded = _SPACES.sub(" ", folded.translate(_LETTERS)).strip()
-    if folded.startswith("the ") and len(folded) > 4:
-        return folded[4:]
-    return folded or squeeze(name.lower())
-
-
-def _without_marks(name: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", name.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
 
 
 def strip_title(title: str) -> str:

@@ -15,7 +15,7 @@ from pboh.errors import ModelError, OutputError
 from pboh.files.writing import checksum, disk_errors, read_json, write_json
 
 if TYPE_CHECKING:
-    from pboh.model.overlay import Overlay
+    from pboh.model.overlays.opening import Overlay
 
 FORMAT = "pboh-model"
 VERSION = 1
@@ -203,11 +203,11 @@ def open_model(folder: str | Path) -> Model:
     arrays = own_arrays(folder, info)
     below: tuple[Overlay, ...] = ()
     if "parcel" in info:
-        from pboh.model.parcel import open_parcel  # noqa: PLC0415  (only pruned models need it)
+        from pboh.model.small.compressed import open_parcel  # noqa: PLC0415  (only pruned models need it)
 
         arrays = open_parcel(folder, info).arrays | arrays
     elif "base" in info:
-        from pboh.model.borrow import open_base  # noqa: PLC0415
+        from pboh.model.derived import open_base  # noqa: PLC0415
 
         base = open_base(folder, info)
         arrays, below = base.arrays | arrays, base.overlays
@@ -217,7 +217,7 @@ def open_model(folder: str | Path) -> Model:
         raise ModelError(what, where=folder / MANIFEST, todo=_REBUILD)
     if "overlays" not in info:
         return Model(folder, info, arrays, below)
-    from pboh.model.overlay import open_overlays  # noqa: PLC0415
+    from pboh.model.overlays.opening import open_overlays  # noqa: PLC0415
 
     return Model(folder, info, arrays, open_overlays(folder, info, below, len(arrays["title_offsets"]) - 1))
 
@@ -270,7 +270,7 @@ def verify(folder: str | Path) -> None:
             what = "a file of the model was altered (its checksum differs)"
             raise ModelError(what, where=folder / file, todo=_REBUILD)
     if "base" in info:
-        from pboh.model.borrow import base_folder  # noqa: PLC0415
+        from pboh.model.derived import base_folder  # noqa: PLC0415
 
         verify(base_folder(info))
 

@@ -14,16 +14,12 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pboh.text.stop_words import stop_words
+from pboh.text.word_kernels import BREAK, DIGIT, LETTER, UNSPACED, Int32, find_words
 
 __all__ = ["scan", "stop_words", "words"]
 
-Int32 = npt.NDArray[np.int32]
-
-LONGEST_WORD = 60
-BREAK, LETTER, UNSPACED, DIGIT = 0, 1, 2, 3
 
 _SCRIPTS_WITHOUT_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -41,7 +37,7 @@ _CATEGORIES = {"L": LETTER, "M": LETTER, "N": DIGIT}
 
 
 @cache
-def _tables() -> tuple[npt.NDArray[np.uint8], Int32]:
+def character_tables() -> tuple[npt.NDArray[np.uint8], Int32]:
     """For every code point: what it does to a word, and its lower case (always one code point).
 
     ``str.lower`` is not used on whole words because it may lengthen them (İ) and because a final
@@ -61,57 +57,28 @@ def _tables() -> tuple[npt.NDArray[np.uint8], Int32]:
     return kinds, lower
 
 
-def _code_points(text: str) -> Int32:
+def code_points(text: str) -> Int32:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.int32)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _spans(codes: Int32, kinds: npt.NDArray[np.uint8], starts: Int32, ends: Int32) -> int:
-    """Write where words start and end; returns how many there are."""
-    found = 0
-    here = 0
-    while here < codes.size:
-        kind = kinds[codes[here]]
-        if kind == BREAK:
-            here += 1
-            continue
-        first = here
-        if kind == UNSPACED:
-            while here < codes.size and kinds[codes[here]] == UNSPACED:
-                here += 1
-            for start in range(first, max(here - 1, first + 1)):
-                starts[found], ends[found] = start, min(start + 2, here)
-                found += 1
-            continue
-        letters = False
-        while here < codes.size and (kinds[codes[here]] == LETTER or kinds[codes[here]] == DIGIT):
-            letters |= kinds[codes[here]] == LETTER
-            here += 1
-        length = here - first
-        if (letters and 2 <= length <= LONGEST_WORD) or (not letters and length == 4):
-            starts[found], ends[found] = first, here
-            found += 1
-    return found
 
 
 def _word_spans(codes: Int32) -> tuple[Int32, Int32]:
     starts = np.empty(codes.size, dtype=np.int32)
     ends = np.empty(codes.size, dtype=np.int32)
-    found = _spans(codes, _tables()[0], starts, ends)
+    found = find_words(codes, character_tables()[0], starts, ends)
     return starts[:found], ends[:found]
 
 
 def scan(text: str) -> tuple[Int32, Int32, Int32]:
     """Lower-cased code points of ``text`` and where its words start and end, stop words included."""
-    codes = _code_points(text)
-    return _tables()[1][codes], *_word_spans(codes)
+    codes = code_points(text)
+    return character_tables()[1][codes], *_word_spans(codes)
 
 
 def words(text: str, language: str = "en") -> list[tuple[int, int, str]]:
     """``(start, end, lower-cased word)`` of every content word of ``text``, in order."""
-    codes = _code_points(text)
+    codes = code_points(text)
     starts, ends = _word_spans(codes)
-    lowered = _tables()[1][codes].tobytes().decode("utf-32-le", "surrogatepass")
+    lowered = character_tables()[1][codes].tobytes().decode("utf-32-le", "surrogatepass")
     stop = stop_words(language)
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
     return [(start, end, word) for start, end in spans if (word := lowered[start:end]) not in stop]

@@ -26,7 +26,8 @@ from pboh.corpus.string_table import (
     slot_of,
 )
 from pboh.corpus.utf8_kernels import decoded, put
-from pboh.text.words import BREAK, DIGIT, LONGEST_WORD, UNSPACED, _tables, stop_words
+from pboh.text.word_kernels import BREAK, DIGIT, LONGEST_WORD, UNSPACED
+from pboh.text.words import character_tables, stop_words
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -108,7 +109,7 @@ class Vocabulary:
         if self._found.shape[1] <= text.size // 2 + 1:  # a word takes two bytes or more
             self._found = np.empty((3, text.size // 2 + 2), dtype=np.int32)
         self._state[:] = 0
-        tables = Letters(*_tables())
+        tables = Letters(*character_tables())
         while not _number(text, tables, self._piece, self._names, self._stop, self._state, self._found):
             self._names = self._names.with_room(_MOST_LETTERS, _MOST_WORDS)
         starts, ends, numbers = self._found[:, : self._state[_FOUND]]

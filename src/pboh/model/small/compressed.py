@@ -14,189 +14,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from numba import njit
 
 from pboh.errors import ModelError
-from pboh.files.writing import checksum, disk_errors
 from pboh.model.names import Layer
 from pboh.model.pairs import head_table
+from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
+from pboh.model.small.title_kernels import title_forms_kernel
 from pboh.model.store import Model, ModelWriter
-from pboh.text.hashing import Array, _mix, bucket_index, hash_strings
-from pboh.text.matcher import _DROPPED, _START, SPACE, _feed, characters
-from pboh.text.words import _code_points
+from pboh.text.hashing import Array, bucket_index, hash_strings
+from pboh.text.matcher import characters
+from pboh.text.words import code_points
 
-LEVEL = 19
 OUTSIDE = ("entity_page", "entity_id")  # numbers that others gave to entities, 0 for most of them
 FROM_TITLE = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST)
-STEP = 0.1  # of logarithms: values are right to 5 %
-LEAST = 0.005  # the smallest value; larger ones up to e^20
-
-
-# -- numbers as bytes -------------------------------------------------------------------------------
-
-
-def differences(values: Array, starts: Array | None = None) -> Array:
-    """Ascending numbers as steps from one to the next; at ``starts`` a list begins anew."""
-    steps = values.astype(np.uint64)
-    steps[1:] -= values[:-1].astype(np.uint64)
-    if starts is not None:
-        inside = starts[(starts > 0) & (starts < values.size)]
-        steps[inside] = values[inside]
-    return steps
-
-
-def sums(steps: Array, starts: Array | None = None) -> Array:
-    """The opposite of :func:`differences`."""
-    total = np.cumsum(steps.astype(np.uint64), dtype=np.uint64)
-    if starts is None or not steps.size:
-        return total
-    begins = starts[starts < steps.size]
-    before = np.where(begins > 0, total[np.maximum(begins - 1, 0)], np.uint64(0))
-    sizes: Array = np.diff(np.append(begins, steps.size))
-    # lists of size 0 begin where the next one does, and take none of it
-    return np.asarray(total - np.repeat(before, sizes))
-
-
-def logarithms(values: Array) -> Array:
-    """Positive values in steps of 10 %, as bytes from 1 on; 0 for 0."""
-    logs = np.rint(np.log(np.maximum(values, LEAST) / LEAST) / STEP) + 1
-    return np.where(values > 0, np.clip(logs, 1, 255), 0).astype(np.uint8)
-
-
-def exponentials(codes: Array) -> Array:
-    """The opposite of :func:`logarithms`, to 5 %."""
-    return np.where(codes > 0, LEAST * np.exp(STEP * (codes.astype(np.float64) - 1)), 0.0).astype(np.float32)
-
-
-class _Writer:
-    """Writes columns of unsigned integers as compressed planes of bytes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._codec = pa.Codec("zstd", compression_level=LEVEL)
-        self.columns: dict[str, dict[str, Any]] = {}
-
-    def add(self, name: str, values: Array) -> None:
-        wide = np.ascontiguousarray(values, np.uint64)
-        width = max(1, (int(wide.max(initial=0)).bit_length() + 7) // 8)
-        self.add_bytes(name, wide.view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes(), width)
-
-    def add_bytes(self, name: str, data: bytes, width: int = 1) -> None:
-        path = self.folder / f"{name}.zst"
-        with disk_errors(path):
-            path.write_bytes(self._codec.compress(data, asbytes=True) if data else b"")
-        size = {"bytes": path.stat().st_size, "raw": len(data), "width": width}
-        self.columns[name] = {**size, "sha256": checksum(path)}
-
-
-class _Reader:
-    """Reads what :class:`_Writer` wrote."""
-
-    def __init__(self, folder: Path, columns: dict[str, dict[str, Any]]) -> None:
-        self.folder, self.columns = folder, columns
-        self._codec = pa.Codec("zstd")
-
-    def bytes(self, name: str) -> bytes:
-        path, column = self.folder / f"{name}.zst", self.columns[name]
-        try:
-            if checksum(path) != column["sha256"]:
-                raise ModelError("a file of the model was altered (its checksum differs)", where=path)
-        except OSError as reason:
-            raise ModelError(f"a file of the model cannot be read ({reason.strerror})", where=path) from None
-        if not column["raw"]:
-            return b""
-        return bytes(self._codec.decompress(path.read_bytes(), column["raw"], asbytes=True))
-
-    def __call__(self, name: str) -> Array:
-        planes = np.frombuffer(self.bytes(name), np.uint8).reshape(self.columns[name]["width"], -1)
-        values = np.zeros((planes.shape[1], 8), np.uint8)
-        values[:, : len(planes)] = planes.T
-        return values.view(np.uint64)[:, 0]
-
-
-# -- names from titles ------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _folded_hash(codes, first, last, folded, several, buffer):  # type: ignore[no-untyped-def]
-    """Hash of ``codes[first:last]`` folded as :func:`pboh.model.names.fold` does, 0 if nothing is left."""
-    size, blank = 0, False
-    for i in range(first, last):
-        code = folded[codes[i]]
-        parts = 1 if code >= _DROPPED else several.shape[1]
-        for k in range(parts):
-            other = code if code >= _DROPPED else several[-2 - code, k]
-            if other == 32:
-                blank = size > 0
-            elif other >= 0:
-                if blank:
-                    buffer[size] = 32
-                    size += 1
-                    blank = False
-                buffer[size] = other
-                size += 1
-    begin = 0
-    if size > 4 and buffer[0] == 116 and buffer[1] == 104 and buffer[2] == 101 and buffer[3] == 32:
-        begin = 4
-    if begin == size:
-        return np.uint64(0)
-    h = _START
-    for i in range(begin, size):
-        h = _feed(h, buffer[i])
-    return _mix(h)
-
-
-@njit(cache=True, nogil=True)
-def _bare_end(codes, first, last):  # type: ignore[no-untyped-def]
-    """Where a title ends without its qualifier: before the last (…), and before the first ", "."""
-    end = last
-    if codes[last - 1] == 41:
-        at = last - 2
-        while at >= first and codes[at] not in (40, 41):
-            at -= 1
-        if at >= first and codes[at] == 40:
-            end = at
-            while end > first and codes[end - 1] == 32:
-                end -= 1
-    for i in range(first, end - 1):
-        if codes[i] == 44 and codes[i + 1] == 32:
-            return i
-    return end
-
-
-@njit(cache=True, nogil=True)
-def _title_forms(codes, starts, ends, kind, folded, several, out):  # type: ignore[no-untyped-def]
-    """Hashes of title, stripped title, last and first word of every title: rows of ``out``."""
-    longest = 0
-    for i in range(starts.size):
-        longest = max(longest, ends[i] - starts[i])
-    buffer = np.empty(several.shape[1] * longest + 2, np.int32)
-    for i in range(starts.size):
-        first, last = starts[i], ends[i]
-        if first == last:
-            continue
-        bare = _bare_end(codes, first, last)
-        out[0, i] = _folded_hash(codes, first, last, folded, several, buffer)
-        out[1, i] = _folded_hash(codes, first, bare, folded, several, buffer)
-        at = bare
-        while at > first and kind[codes[at - 1]] & 3 != SPACE:
-            at -= 1
-        out[2, i] = _folded_hash(codes, at, bare, folded, several, buffer)
-        at = first
-        while at < bare and kind[codes[at]] & 3 != SPACE:
-            at += 1
-        out[3, i] = _folded_hash(codes, first, at, folded, several, buffer)
 
 
 def title_forms(titles: str) -> Array:
     """Hashes of the four names that each line of ``titles`` suggests, by :data:`FROM_TITLE`; 0 for none."""
-    codes = _code_points(titles)
+    codes = code_points(titles)
     breaks = np.flatnonzero(codes == 10)
     starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
     ends = np.append(breaks, codes.size).astype(np.int64)
     out = np.zeros((len(FROM_TITLE), starts.size), np.uint64)
-    _title_forms(codes, starts, ends, *characters(), out)
+    title_forms_kernel(codes, starts, ends, *characters(), out)
     return out
 
 
@@ -205,7 +45,7 @@ def title_forms(titles: str) -> Array:
 
 def pack(model: Model, arrays: dict[str, Array], folder: Path) -> dict[str, dict[str, Any]]:
     """Write pruned ``arrays`` of ``model`` as columns into a folder; returns their description."""
-    writer = _Writer(folder)
+    writer = ColumnWriter(folder)
     titles = [model.title(e) for e in range(model.entities)]
     writer.add_bytes("titles", "\n".join(titles).encode("utf-8", "surrogatepass"))
     own = np.unique(hash_strings(titles))
@@ -226,7 +66,7 @@ def pack(model: Model, arrays: dict[str, Array], folder: Path) -> dict[str, dict
     return writer.columns
 
 
-def _pack_names(writer: _Writer, arrays: dict[str, Array], forms: Array) -> None:
+def _pack_names(writer: ColumnWriter, arrays: dict[str, Array], forms: Array) -> None:
     """Rows whose name the title suggests as one value per entity; the others with the hash of their name."""
     sizes: Array = np.diff(arrays["name_offsets"].astype(np.int64))
     key = np.repeat(arrays["name_hash"], sizes)
@@ -250,7 +90,7 @@ def _pack_names(writer: _Writer, arrays: dict[str, Array], forms: Array) -> None
             writer.add(name, arrays[name])
 
 
-def _pack_words(writer: _Writer, arrays: dict[str, Array]) -> None:
+def _pack_words(writer: ColumnWriter, arrays: dict[str, Array]) -> None:
     writer.add("word_hash", differences(arrays["word_hash"]))
     writer.add("word_id", arrays["word_id"])
     writer.add("word_background", logarithms(1e8 * arrays["word_background"]))
@@ -266,7 +106,7 @@ def _pack_words(writer: _Writer, arrays: dict[str, Array]) -> None:
 
 def unpack(folder: Path, info: dict[str, Any]) -> dict[str, Array]:
     """The arrays of the model in a parcel."""
-    read = _Reader(folder, info["parcel"])
+    read = ColumnReader(folder, info["parcel"])
     raw = read.bytes("titles")
     blob = np.frombuffer(raw, np.uint8)
     breaks = np.append(np.flatnonzero(blob == 10), blob.size)
@@ -304,7 +144,7 @@ def _offsets(sizes: Array) -> Array:
     return np.concatenate([[0], np.cumsum(sizes.astype(np.int64))]).astype(np.int64)
 
 
-def _unpack_documents(read: _Reader) -> dict[str, Array]:
+def _unpack_documents(read: ColumnReader) -> dict[str, Array]:
     """Lists of documents, and c_e = Σ over them of (n_d − 1)."""
     sizes = read("posting_sizes").astype(np.int64)
     offsets = _offsets(sizes)
@@ -321,7 +161,7 @@ def _unpack_documents(read: _Reader) -> dict[str, Array]:
     }
 
 
-def _unpack_names(read: _Reader, forms: Array) -> dict[str, Array]:
+def _unpack_names(read: ColumnReader, forms: Array) -> dict[str, Array]:
     keys = [np.repeat(sums(read("name_hash")), read("name_sizes").astype(np.int64))]
     entities, values = [read("name_entity").astype(np.uint32)], [exponentials(read("name_value"))]
     layers = [np.where(read("name_cased") > 0, np.uint8(Layer.CASED), np.uint8(Layer.FOLDED))]
@@ -348,7 +188,7 @@ def _unpack_names(read: _Reader, forms: Array) -> dict[str, Array]:
     return arrays | {name: read(name).astype(np.uint8) for name in stored}
 
 
-def _unpack_words(read: _Reader) -> dict[str, Array]:
+def _unpack_words(read: ColumnReader) -> dict[str, Array]:
     hashes = sums(read("word_hash"))
     sizes = read("context_sizes").astype(np.int64)
     offsets = _offsets(sizes)

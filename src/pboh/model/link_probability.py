@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pboh.model.names import fold, squeeze
+from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
 
 PRIOR_LINKED, PRIOR_TOTAL = 0.5, 1.0  # a name never met in running text is a coin toss, one miss halves it

@@ -10,9 +10,9 @@ from typing import Any
 
 from pboh.errors import InputError
 from pboh.files.writing import disk_errors, write_json, written_aside
-from pboh.model.borrow import base_folder, to_change
-from pboh.model.entries import Compiled, compile_entries, read_entries
-from pboh.model.overlay import FOLDER, open_overlays
+from pboh.model.derived import base_folder, to_change
+from pboh.model.overlays.entries import Compiled, compile_entries, read_entries
+from pboh.model.overlays.opening import FOLDER, open_overlays
 from pboh.model.store import MANIFEST, Model, read_manifest, write_array
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

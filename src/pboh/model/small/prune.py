@@ -24,7 +24,7 @@ from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors, write_json
 from pboh.model.names import LAYERS, Layer
 from pboh.model.pairs import head_table
-from pboh.model.parcel import pack
+from pboh.model.small.compressed import pack
 from pboh.model.store import FORMAT, MANIFEST, VERSION, Model
 from pboh.text.hashing import Array, bucket_index
 

@@ -11,14 +11,15 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
-from pboh.model.links import UNKNOWN, encode
-from pboh.model.names import fold, squeeze, strip_title
-from pboh.model.overlay import clean_title, find_titles
+from pboh.model.link_probability import UNKNOWN, encode
+from pboh.model.names import strip_title
+from pboh.model.overlays.opening import clean_title, find_titles
 from pboh.model.store import Model
+from pboh.text.folding import fold, squeeze
+from pboh.text.hash_kernels import find_all
 from pboh.text.hashing import (
     Array,
     bucket_index,
-    find_all,
     hash_strings,
     hash_words,
     look_up,
@@ -139,7 +140,7 @@ def compile_entries(model: Model, entries: list[Numbered]) -> Compiled:
 
 
 class _References:
-    """Numbers that stay right when other overlays go: see :mod:`pboh.model.overlay`."""
+    """Numbers that stay right when other overlays go: see :mod:`pboh.model.overlays.opening`."""
 
     def __init__(self, model: Model, own: list[str]) -> None:
         self.model = model

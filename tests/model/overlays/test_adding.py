@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from pboh.errors import InputError, ModelError, OutputError
-from pboh.linker import STARTER, Linker, load
-from pboh.model.add import add_entities, overlays, remove_entities
+from pboh.linker import Linker, load
 from pboh.model.build import build_model
-from pboh.model.entries import read_entries
-from pboh.model.prune import prune_to
+from pboh.model.overlays.adding import add_entities, overlays, remove_entities
+from pboh.model.overlays.entries import read_entries
+from pboh.model.small.prune import prune_to
+from pboh.model.starter import STARTER
 from pboh.model.store import open_model, verify
 
 REST = [

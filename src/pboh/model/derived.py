@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pboh.errors import ModelError, OutputError
+from pboh.model import starter
 from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, open_model, read_manifest
 
 STARTER = "starter"  # the name of the model that comes with the package, wherever that lies
@@ -56,9 +57,7 @@ def base_folder(info: dict[str, Any]) -> Path:
     named = info["base"]["model"]
     if named != STARTER:
         return Path(named)
-    from pboh.linker import starter_folder  # noqa: PLC0415  (it opens models)
-
-    return starter_folder()
+    return starter.starter_folder()
 
 
 def open_base(folder: Path, info: dict[str, Any]) -> Model:
@@ -82,6 +81,4 @@ def _borrowed(base: Model) -> dict[str, Any]:
 
 
 def _is_starter(folder: Path) -> bool:
-    from pboh.linker import STARTER as PACKAGED  # noqa: PLC0415  (it opens models)
-
-    return folder.resolve() == PACKAGED.resolve()
+    return folder.resolve() == starter.STARTER.resolve()

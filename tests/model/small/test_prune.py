@@ -14,9 +14,10 @@ from pboh.errors import InputError, ModelError, OutputError
 from pboh.files.writing import folder_size
 from pboh.linker import Linker, load, stored_settings
 from pboh.model import store
-from pboh.model.names import Layer, fold, strip_title
-from pboh.model.parcel import differences, exponentials, logarithms, pack, sums, title_forms, unpack
-from pboh.model.prune import PruneOptions, _smaller_filter, prune, prune_to
+from pboh.model.names import Layer, strip_title
+from pboh.model.small.compressed import differences, exponentials, logarithms, pack, sums, title_forms, unpack
+from pboh.model.small.prune import PruneOptions, _smaller_filter, prune, prune_to
+from pboh.text.folding import fold
 from pboh.text.hashing import hash_strings
 
 TEXT = "Müller scored twice for Bayern against Dortmund, and Paris Saint-Germain watched in Georgia."
@@ -46,7 +47,7 @@ def test_a_small_model_answers_like_the_large_one(linker, small):
 
 def test_a_parcel_is_unpacked_once_and_mapped_afterwards(small, tmp_path, monkeypatch):
     first = store.open_model(small)
-    monkeypatch.setattr("pboh.model.parcel.unpack", lambda *_: pytest.fail("it was unpacked before"))
+    monkeypatch.setattr("pboh.model.small.compressed.unpack", lambda *_: pytest.fail("unpacked again"))
     again = store.open_model(small)
     assert again.folder == first.folder == small
     assert [d.name for d in (tmp_path / "cache/pboh/models").iterdir()]

@@ -1,0 +1,299 @@
+"""Kernels of the trigram index: a name's grams, building, searching (see :mod:`pboh.model.fuzzy`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+BITS = uint64(21)  # of a code point
+GRAM = uint64(2**63 - 1)
+NO_LETTER = uint64(2**21 - 1)  # no code point: stands for the letters that a shorter name lacks
+EMPTY = uint64(2**64 - 1)
+
+
+# ---------------------------------------------------------------------------------------------- grams
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _letter(blob, at, stop):  # type: ignore[no-untyped-def]
+    """Code point of UTF-8 at ``at`` and where the next begins; a damaged byte is a letter of its own."""
+    head = uint64(blob[at])
+    if head < 0xC0 or head >= 0xF8:
+        return head, at + 1
+    more = 1 if head < 0xE0 else 2 if head < 0xF0 else 3
+    if at + more >= stop:
+        return head, at + 1
+    letter = head & uint64(0x3F >> more)
+    for k in range(1, more + 1):
+        letter = (letter << uint64(6)) | uint64(blob[at + k] & 0x3F)
+    return letter, at + more + 1
+
+
+@njit(cache=True, nogil=True)
+def _grams(blob, at, stop, out):  # type: ignore[no-untyped-def]
+    """Write the distinct grams of a name to ``out``, ascending; returns how many there are."""
+    gram, letters, n = GRAM, 0, 0
+    while at < stop:
+        letter, at = _letter(blob, at, stop)
+        gram = ((gram << BITS) | letter) & GRAM
+        letters += 1
+        if letters >= 3:
+            out[n] = gram
+            n += 1
+    if letters in (1, 2):
+        out[0] = gram
+        return 1
+    return _distinct(out, n)
+
+
+@njit(cache=True, nogil=True)
+def _distinct(values, n):  # type: ignore[no-untyped-def]
+    """Sort the first n values and drop repetitions, in place; returns how many are left."""
+    _sort(values, n)
+    kept = min(n, 1)
+    for i in range(1, n):
+        if values[i] != values[kept - 1]:
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _sort(values, n):  # type: ignore[no-untyped-def]
+    """Sort the first n values: by insertion, as names are short; a long text would be quadratic."""
+    if n > 64:
+        values[:n].sort()
+        return
+    for i in range(1, n):
+        value, k = values[i], i
+        while k > 0 and values[k - 1] > value:
+            values[k] = values[k - 1]
+            k -= 1
+        values[k] = value
+
+
+# ---------------------------------------------------------------------------------------------- build
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slot(keys, gram):  # type: ignore[no-untyped-def]
+    """Slot of a gram in an open-addressing table, or the empty one where it belongs."""
+    mask = uint64(len(keys) - 1)
+    slot = ((gram * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
+    while keys[slot] != gram and keys[slot] != EMPTY:
+        slot = (slot + uint64(1)) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _count_grams(blob, offsets, name, stop, buffer, sizes, keys, counts, used):  # type: ignore[no-untyped-def]
+    """Count the names of every gram, until ``stop`` or until the table is half full."""
+    while name < stop and 2 * used <= len(keys):
+        n = _grams(blob, offsets[name], offsets[name + 1], buffer)
+        sizes[name] = n
+        for k in range(n):
+            slot = _slot(keys, buffer[k])
+            if keys[slot] == EMPTY:
+                keys[slot] = buffer[k]
+                used += 1
+            counts[slot] += 1
+        name += 1
+    return name, used
+
+
+@njit(cache=True, nogil=True)
+def _grow(keys, counts):  # type: ignore[no-untyped-def]
+    """Move the table to one four times as large."""
+    more_keys = np.full(4 * len(keys), EMPTY, np.uint64)
+    more_counts = np.zeros(4 * len(keys), np.uint32)
+    for i in range(len(keys)):
+        if keys[i] != EMPTY:
+            slot = _slot(more_keys, keys[i])
+            more_keys[slot], more_counts[slot] = keys[i], counts[i]
+    return more_keys, more_counts
+
+
+@njit(cache=True, nogil=True)
+def _replace_counts(keys, counts, grams, rank):  # type: ignore[no-untyped-def]
+    for g in range(len(grams)):
+        counts[_slot(keys, grams[g])] = rank[g]
+
+
+@njit(cache=True, nogil=True)
+def _rarer_half(buffer, n, keys, ranks):  # type: ignore[no-untyped-def]
+    """Replace the n grams of a name by their ranks, rare first; returns the size of the rarer half."""
+    for k in range(n):
+        buffer[k] = ranks[_slot(keys, buffer[k])]
+    _sort(buffer, n)
+    return (n + 1) // 2
+
+
+@njit(cache=True, nogil=True)
+def _count_postings(blob, offsets, name, stop, buffer, keys, ranks, count):  # type: ignore[no-untyped-def]
+    for i in range(name, stop):
+        n = _grams(blob, offsets[i], offsets[i + 1], buffer)
+        for k in range(_rarer_half(buffer, n, keys, ranks)):
+            count[buffer[k]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _fill_postings(blob, offsets, names, first, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
+    """Append places first, first + 1, … of ``names`` to the lists of their grams, and sketch the names."""
+    for i in range(len(names)):
+        name = np.int64(names[i])
+        n = _grams(blob, offsets[name], offsets[name + 1], buffer)
+        for k in range(n):
+            sketch[first + i] |= _bit(buffer[k])
+        for k in range(_rarer_half(buffer, n, keys, ranks)):
+            postings[free[buffer[k]]] = first + i
+            free[buffer[k]] += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _bit(gram):  # type: ignore[no-untyped-def]
+    """Bit of a gram in a sketch."""
+    return uint64(1) << ((gram * uint64(0x9E3779B97F4A7C15)) >> uint64(58))
+
+
+# ---------------------------------------------------------------------------------------------- query
+
+
+@njit(cache=True, nogil=True)
+def _layers(wanted):  # type: ignore[no-untyped-def]
+    """Sketches of the query in layers: layer l has the bits that more than l of its grams share."""
+    layers = np.zeros(max(len(wanted), 1), np.uint64)
+    used = 0
+    for k in range(len(wanted)):
+        bit, layer = _bit(wanted[k]), 0
+        while layers[layer] & bit:
+            layer += 1
+        layers[layer] |= bit
+        used = max(used, layer + 1)
+    return layers[:used]
+
+
+@njit(cache=True, nogil=True)
+def _at_most(sketch, layers):  # type: ignore[no-untyped-def]
+    """Upper bound of the grams that a name shares with the query: those whose bit is set in its sketch."""
+    shared = 0
+    for layer in layers:
+        shared += _ones(sketch & layer)
+    return shared
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _ones(x):  # type: ignore[no-untyped-def]
+    """Number of bits set (the compiler makes one instruction of it)."""
+    x = x - ((x >> uint64(1)) & uint64(0x5555555555555555))
+    x = (x & uint64(0x3333333333333333)) + ((x >> uint64(2)) & uint64(0x3333333333333333))
+    x = (x + (x >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * uint64(0x0101010101010101)) >> uint64(56))
+
+
+@njit(cache=True, nogil=True)
+def _ranked(letters, grams, rank):  # type: ignore[no-untyped-def]
+    """Grams of the query from rare to frequent, with their ranks; −1 for grams that no name has."""
+    buffer = np.empty(len(letters) + 1, np.uint64)
+    n = _grams(letters, 0, len(letters), buffer)
+    ranks = np.full(n, -1, np.int64)
+    for k in range(n):
+        g = np.searchsorted(grams, buffer[k])
+        if g < len(grams) and grams[g] == buffer[k]:
+            ranks[k] = rank[g]
+    by_rank = np.argsort(ranks, kind="mergesort")
+    return buffer[:n][by_rank], ranks[by_rank]
+
+
+@njit(cache=True, nogil=True)
+def _closest(letters, blob, offsets, priority, grams, rank, start, postings, sketch, order, bounds):  # type: ignore[no-untyped-def]
+    """(name, |A ∩ B|, |A ∪ B|) of the best name, name −1 when none is more than half alike.
+
+    Sizes are tried from the most to the least promising: s grams are at most min(m,s)/max(m,s) alike.
+    At least ``need`` grams must be shared to equal the best so far, so one of the m − need + 1 rarest is.
+    """
+    wanted, ranks = _ranked(letters, grams, rank)
+    layers, (table, place) = _layers(wanted), _table(wanted)
+    m = len(wanted)
+    mark, stamp = np.zeros(m, np.int64), 0
+    best, shared, union = np.int64(-1), 1, 2
+    smaller, larger = m, m + 1
+    while m > 0:
+        if smaller * larger >= m * m:  # s/m against m/s
+            s, smaller = smaller, smaller - 1
+        else:
+            s, larger = larger, larger + 1
+        if min(m, s) * union < shared * max(m, s):
+            break  # all sizes that are left promise less
+        k, need = 0, _needed(m, s, best, shared, union)
+        while k < m - need + 1 and need <= s < len(bounds) - 1:
+            at, end = _places_of_size(ranks[k], s, start, postings, bounds)
+            for here in postings[at:end]:
+                if _at_most(sketch[here], layers) < need:
+                    continue
+                name, stamp = np.int64(order[here]), stamp + 1
+                first, last = np.int64(offsets[name]), np.int64(offsets[name + 1])
+                common = _overlap(blob, first, last, table, place, mark, stamp, need)
+                if common >= need and _better(name, common, m + s - common, best, shared, union, priority):
+                    best, shared, union = name, common, m + s - common
+                    need = _needed(m, s, best, shared, union)
+            k += 1
+    return best, shared, union
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _needed(m, s, best, shared, union):  # type: ignore[no-untyped-def]
+    """Fewest common grams with which sets of m and s are as alike as the best (more than ½ at first)."""
+    if best < 0:
+        return (m + s) // 3 + 1
+    return -((-shared * (m + s)) // (union + shared))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _better(name, shared, union, best, best_shared, best_union, priority):  # type: ignore[no-untyped-def]
+    """Whether a name is closer than the best so far, or as close and preferred."""
+    if best < 0 or shared * best_union != best_shared * union:
+        return shared * best_union > best_shared * union
+    if len(priority) > 0 and priority[name] != priority[best]:
+        return priority[name] > priority[best]
+    return name < best
+
+
+@njit(cache=True, nogil=True)
+def _places_of_size(rank, size, start, postings, bounds):  # type: ignore[no-untyped-def]
+    """Range of the postings of a gram whose names have ``size`` grams."""
+    if rank < 0:
+        return 0, 0
+    low, high = start[rank], start[rank + 1]
+    first = low + np.searchsorted(postings[low:high], np.uint32(bounds[size]))
+    return first, low + np.searchsorted(postings[low:high], np.uint32(bounds[size + 1]))
+
+
+@njit(cache=True, nogil=True)
+def _table(wanted):  # type: ignore[no-untyped-def]
+    """A sparse hash table from grams of the query to their position."""
+    slots = 64
+    while slots < 4 * len(wanted):
+        slots *= 2
+    table, place = np.full(slots, EMPTY, np.uint64), np.zeros(slots, np.int64)
+    for k in range(len(wanted)):
+        slot = _slot(table, wanted[k])
+        table[slot], place[slot] = wanted[k], k
+    return table, place
+
+
+@njit(cache=True, nogil=True)
+def _overlap(blob, at, stop, table, place, mark, stamp, need):  # type: ignore[no-untyped-def]
+    """Number of grams a name shares with the query; gives up when ``need`` cannot be reached any more."""
+    gram, letters, common = GRAM, 0, 0
+    while at < stop:
+        letter, at = _letter(blob, at, stop)
+        gram = ((gram << BITS) | letter) & GRAM
+        letters += 1
+        if letters >= 3 or (at >= stop and letters < 3):
+            slot = _slot(table, gram)
+            if table[slot] == gram and mark[place[slot]] != stamp:
+                mark[place[slot]] = stamp
+                common += 1
+        if common + (stop - at) < need:  # every gram yet to come ends at another byte
+            return 0
+    return common

@@ -1,0 +1,1 @@
+"""Small models: a model pruned to what decides answers, and stored compressed."""

@@ -1,0 +1,35 @@
+"""The forms in which a name is compared: white space collapsed, or folded so that spellings meet."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i",
+        "-": " ", "–": " ", "—": " ", "‐": " ", "‑": " ", "_": " ", "/": " ",
+        "&": " and ", ".": "", "'": "", "’": "", "‘": "", "`": "", "ʻ": "", '"': "", "“": "", "”": "",
+        ",": " ", "!": "", "?": "", ":": " ", ";": " ", "·": " ",
+    }
+)  # fmt: skip
+_SPACES = re.compile(r"\s+")
+
+
+def squeeze(name: str) -> str:
+    """A name with its white space collapsed: the form of the CASED layer."""
+    return _SPACES.sub(" ", name).strip()
+
+
+def fold(name: str) -> str:
+    """Lower case without accents, punctuation and a leading article: the loosest form that is looked up."""
+    folded = name.casefold() if name.isascii() else _without_marks(name)
+    folded = _SPACES.sub(" ", folded.translate(_LETTERS)).strip()
+    if folded.startswith("the ") and len(folded) > 4:
+        return folded[4:]
+    return folded or squeeze(name.lower())
+
+
+def _without_marks(name: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))

@@ -1,0 +1,60 @@
+"""Kernels that hash text and look hashes up in a static table (see :mod:`pboh.text.hashing`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import int64, njit, uint64
+
+Array = np.ndarray[Any, Any]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def mix(h):  # type: ignore[no-untyped-def]
+    """Finaliser of SplitMix64: every input bit reaches every output bit, so top bits make fair buckets."""
+    h ^= h >> uint64(30)
+    h *= uint64(0xBF58476D1CE4E5B9)
+    h ^= h >> uint64(27)
+    h *= uint64(0x94D049BB133111EB)
+    return h ^ (h >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def hash_units(data: Array, start: int, stop: int) -> Any:
+    """FNV-1a over the bytes or code points ``data[start:stop]``, then mixed."""
+    h = uint64(0xCBF29CE484222325)
+    for i in range(start, stop):
+        h = (h ^ uint64(data[i])) * uint64(0x100000001B3)
+    return mix(h)
+
+
+@njit(cache=True, nogil=True)
+def hash_lines(data: Array, out: Array) -> None:
+    """Hash what stands before each line feed, and the rest."""
+    start, line = 0, 0
+    for i in range(data.size):
+        if data[i] == 10:
+            out[line] = hash_units(data, start, i)
+            start, line = i + 1, line + 1
+    out[line] = hash_units(data, start, data.size)
+
+
+@njit(cache=True, nogil=True)
+def find(hashes: Array, buckets: Array, key: Any) -> int:
+    """Position of ``key`` among the ascending ``hashes``, or −1."""
+    bits = 0
+    while (1 << bits) < buckets.size - 1:
+        bits += 1
+    top = key >> uint64(64 - bits)
+    for i in range(int64(buckets[top]), int64(buckets[top + uint64(1)])):
+        if hashes[i] == key:
+            return i
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def find_all(hashes: Array, buckets: Array, keys: Array, out: Array) -> None:
+    """Position of every key, −1 where there is none."""
+    for k in range(keys.size):
+        out[k] = find(hashes, buckets, keys[k])
