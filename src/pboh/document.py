@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,19 @@ class Candidate(NamedTuple):
     score: float
     probability: float
 
+    def to_dict(self, terms: bool = False) -> dict[str, Any]:
+        """Plain values; ``terms`` adds the local score and the part of it that the context brings."""
+        plain = {
+            "entity": self.entity.title,
+            "id": self.entity.id,
+            "prior": self.prior,
+            "score": self.score,
+            "probability": self.probability,
+        }
+        if terms:
+            plain |= {"local": self.local, "context": self.local - math.log(self.prior)}
+        return plain
+
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
@@ -55,10 +69,27 @@ class Explanation:
     neighbours: tuple[Contribution, ...]
     score: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the title of the entity, and its terms."""
+        return {**asdict(self), "entity": self.entity.title}
+
     def _repr_html_(self) -> str:
         from pboh.formats.html import explanation_in_notebook  # noqa: PLC0415
 
         return explanation_in_notebook(self)
+
+
+class Part(Protocol):
+    """A text whose mentions were resolved together: a whole document, or a part of a long one."""
+
+    first: int  # where it begins in the text of the document
+
+    @property
+    def solution(self) -> Any:
+        """Everything that was computed, as arrays: a :class:`pboh.inference.engine.Solution`."""
+
+    def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
+        """Terms of the score of the answer (or of another candidate) of one of its mentions."""
 
 
 @dataclass(slots=True)
@@ -74,22 +105,26 @@ class Mention:
     candidates: tuple[Candidate, ...] = ()
     clamped: bool = False
     detection: float = 1.0  # how surely this is a mention linked to its entity; 1 for a given span
-    _explain: Callable[[Entity | None], Explanation | None] | None = field(
-        default=None, repr=False, compare=False
-    )
+    part: Part | None = field(default=None, repr=False, compare=False)  # what it was resolved in
+    row: int = field(default=0, repr=False, compare=False)  # its row in the arrays of ``part.solution``
 
     def explain(self, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate); None for an unlinked mention."""
-        return self._explain(entity) if self._explain else None
+        return self.part.explain(self.row, entity) if self.part else None
 
     def _repr_html_(self) -> str:
         from pboh.formats.html import mention_in_notebook  # noqa: PLC0415
 
         return mention_in_notebook(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command line and the service print them."""
-        return {
+    def to_dict(
+        self, candidates: int | None = None, *, explain: bool = False, terms: bool = False
+    ) -> dict[str, Any]:
+        """Plain values, as every output has them: the first ``candidates`` (None: all) with their ``terms``.
+
+        ``explain`` adds the explanation of the answer, None where there is no answer.
+        """
+        plain = {
             "start": self.start,
             "end": self.end,
             "text": self.text,
@@ -97,11 +132,14 @@ class Mention:
             "id": self.entity.id if self.entity else None,
             "score": self.score,
             "probability": self.probability,
-            "candidates": [
-                {"entity": c.entity.title, "prior": c.prior, "score": c.score, "probability": c.probability}
-                for c in self.candidates
-            ],
+            "detection": self.detection,
+            "clamped": self.clamped,
+            "candidates": [candidate.to_dict(terms) for candidate in self.candidates[:candidates]],
         }
+        if explain:
+            explanation = self.explain()
+            plain["explanation"] = explanation.to_dict() if explanation else None
+        return plain
 
 
 @dataclass(slots=True)
@@ -114,6 +152,7 @@ class Document:
     rounds: int = 0
     converged: bool = True
     timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    parts: list[Part] = field(default_factory=list, repr=False, compare=False)  # what was resolved together
 
     def __iter__(self) -> Iterator[Mention]:
         return iter(self.mentions)
@@ -121,11 +160,13 @@ class Document:
     def __len__(self) -> int:
         return len(self.mentions)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, one JSON line of ``pboh disambiguate``."""
+    def to_dict(
+        self, candidates: int | None = None, *, explain: bool = False, terms: bool = False
+    ) -> dict[str, Any]:
+        """Plain values, as every output has them; see :meth:`Mention.to_dict` for the options."""
         return {
             "id": self.id,
-            "mentions": [mention.to_dict() for mention in self.mentions],
+            "mentions": [m.to_dict(candidates, explain=explain, terms=terms) for m in self.mentions],
             "rounds": self.rounds,
             "converged": self.converged,
         }

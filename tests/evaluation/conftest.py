@@ -75,8 +75,20 @@ class FakeLinker:
         mention = Mention(start, end, surface, candidates=tuple(found))
         if best is not None:
             mention.entity, mention.probability = best.entity, best.probability
-        mention._explain = lambda entity: explanation(entity or mention.entity)
+        mention.part = FakePart(mention.entity)
         return mention
+
+
+class FakePart:
+    """Explains an entity with made-up terms."""
+
+    first, solution = 0, None
+
+    def __init__(self, answer: Entity | None) -> None:
+        self.answer = answer
+
+    def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
+        return explanation(entity or self.answer)
 
 
 def explanation(entity: Entity | None) -> Explanation | None:

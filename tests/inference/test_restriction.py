@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.inference.candidates import EntitySet, restrict
+from pboh.inference.candidates import restrict
+from pboh.inference.entities import EntitySet
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal."
 SPANS = [(0, 6), (18, 24), (47, 55), (70, 75)]

@@ -195,7 +195,7 @@ def test_mentions_are_moved_to_token_boundaries(world_model):
         nlp, "The Dortmund-based striker of Bayern", "The", "Dortmund-based", "striker", "of", "Bayern"
     )
     assert [e.text for e in doc.ents] == ["Dortmund-based", "Bayern"]
-    assert doc.ents[0]._.pboh.text.words == "Dortmund-based"
+    assert doc.ents[0]._.pboh.text == "Dortmund-based"
     assert doc.ents[0]._.pboh.explain().entity == doc.ents[0]._.pboh.entity
     assert dict(nlp.get_pipe("pboh").alignment) == {"exact": 1, "moved": 1}
 

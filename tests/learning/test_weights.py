@@ -155,7 +155,9 @@ def test_features_are_the_terms_inference_adds_up(model):
             row = free.unary.entity[i, : free.unary.size[i]].tolist()
             clamped = int(solution.unary.entity[i, 0])
             mine = matrix[i, : size[i]] @ w
-            entities = linker._candidates.find([text[a:b] for a, b, _ in mentions])[0][i, : size[i]].tolist()
+            entities = linker.engine.candidates.find([text[a:b] for a, b, _ in mentions])[0][
+                i, : size[i]
+            ].tolist()
             assert mine[entities.index(clamped)] - matrix[
                 i, entities.index(clamped), [0, 5]
             ].sum() == pytest.approx(solution.scores[i, 0] - np.log(solution.unary.prior[i, 0]), abs=1e-4)

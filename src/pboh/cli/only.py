@@ -9,7 +9,7 @@ from pboh.errors import InputError
 from pboh.files.progress import console
 
 if TYPE_CHECKING:
-    from pboh.inference.candidates import EntitySet
+    from pboh.inference.entities import EntitySet
     from pboh.linker import Linker
 
 

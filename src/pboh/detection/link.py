@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pboh.detection.detector import Detector, Spots
 from pboh.document import Document, Mention
-from pboh.inference.candidates import EntitySet, longer_mentions
+from pboh.inference.candidates import longer_mentions
+from pboh.inference.engine import Engine, Solution, SolvedPart
+from pboh.inference.entities import EntitySet
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.spans import Span, check_spans
 from pboh.text.hashing import Array
-
-if TYPE_CHECKING:
-    from pboh.detection.detector import Spots
-    from pboh.linker import Linker, Solution
 
 MENTIONS_AT_A_TIME = 400
 """Longer documents are resolved part by part, so that time grows with their length, not its square."""
@@ -30,46 +29,43 @@ DEFAULT = Reliability(
 
 
 def link(
-    linker: Linker,
+    engine: Engine,
+    detector: Detector,
     text: str,
     *,
     threshold: float | None = None,
     spans: Sequence[Sequence[Any]] = (),
     id: str | None = None,
     only: EntitySet | None = None,
+    spots: Spots | None = None,
 ) -> Document:
     """See :meth:`pboh.linker.Linker.link`."""
     began = perf_counter()
     given = check_spans(text, spans)
-    keep = None if only is None else partial(_meant, linker, text, only)
-    spots = linker.detector.detect(text, given, keep)
+    if spots is None:
+        keep = None if only is None else partial(_meant, engine, text, only)
+        spots = detector.detect(text, given, keep)
     places = [Span(start, end) for start, end in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
     timings = {"detection": perf_counter() - began}
     document = Document(text, [], id, timings=timings)
-    decision = Reliability.of(linker.model.info.get("detection")) or DEFAULT
+    decision = Reliability.of(engine.model.info.get("detection")) or DEFAULT
     limit = decision.threshold if threshold is None else threshold
     sure = {(span.start, span.end) for span in given}
-    for first, part in _parts(text, both):
-        inside = [Span(s.start - first, s.end - first, s.entity) for s, _ in part]
-        cut = text[first : inside[-1].end + first + MARGIN] if inside else ""
-        solution = linker.solve(cut, inside, only=only)
-        solved = linker._document(cut, inside, solution, id, only)
-        confidence = decision.probability(
-            detection_features(
-                solution, linker.model["entity_occurrences"], cut, inside, [p for _, p in part]
-            )
-        )
-        for mention, certain in zip(solved.mentions, confidence.tolist(), strict=True):
-            mention.start, mention.end = mention.start + first, mention.end + first
+    for part, links in _parts(engine, text, both, only):
+        solved = engine.document(part, id)
+        occurrences = engine.model["entity_occurrences"]
+        features = detection_features(part.solution, occurrences, part.text, part.spans, links)
+        for mention, certain in zip(solved, decision.probability(features).tolist(), strict=True):
             mention.detection = 1.0 if (mention.start, mention.end) in sure else certain
         _say_again(solved.mentions)
         document.mentions += [
             mention
-            for mention in solved.mentions
+            for mention in solved
             if (mention.start, mention.end) in sure
             or (mention.entity is not None and mention.detection >= limit)
         ]
+        document.parts.append(part)
         document.rounds = max(document.rounds, solved.rounds)
         document.converged &= solved.converged
         for stage, seconds in solved.timings.items():
@@ -77,14 +73,15 @@ def link(
     return document
 
 
-def _meant(linker: Linker, text: str, only: EntitySet, spots: Spots) -> Array:
+def _meant(engine: Engine, text: str, only: EntitySet, spots: Spots) -> Array:
     """Which names can mean an entity of a set: the others must not stand in their way."""
     surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
-    unique, find = list(dict.fromkeys(surfaces)), linker.with_settings(coreference=0.0)._candidates.find
+    unique = list(dict.fromkeys(surfaces))
     meant: dict[str, bool] = {}
     for k in range(0, len(unique), MENTIONS_AT_A_TIME):
-        part = unique[k : k + MENTIONS_AT_A_TIME]
-        meant |= zip(part, (find(part, only)[2] > 0).tolist(), strict=True)
+        names = unique[k : k + MENTIONS_AT_A_TIME]
+        size = engine.candidates.find(names, only, alone=True)[2]
+        meant |= zip(names, (size > 0).tolist(), strict=True)
     return np.asarray([meant[surface] for surface in surfaces], bool)
 
 
@@ -106,11 +103,15 @@ def _say_again(mentions: Sequence[Mention]) -> None:
             mention.detection = max(mention.detection, least)
 
 
-def _parts(text: str, mentions: list[tuple[Span, float]]) -> Iterator[tuple[int, list[tuple[Span, float]]]]:
-    """Parts of a long document: where the text of each begins, and its mentions."""
+def _parts(
+    engine: Engine, text: str, mentions: list[tuple[Span, float]], only: EntitySet | None
+) -> Iterator[tuple[SolvedPart, list[float]]]:
+    """Parts of a long document, and the link probabilities of the names in each."""
     for k in range(0, len(mentions), MENTIONS_AT_A_TIME):
-        part = mentions[k : k + MENTIONS_AT_A_TIME]
-        yield max(0, part[0][0].start - MARGIN) if k else 0, part
+        spans, links = zip(*mentions[k : k + MENTIONS_AT_A_TIME], strict=True)
+        first = max(0, spans[0].start - MARGIN) if k else 0
+        inside = [Span(s.start - first, s.end - first, s.entity) for s in spans]
+        yield SolvedPart(engine, text[first : spans[-1].end + MARGIN], inside, only, first), list(links)
 
 
 def detection_features(

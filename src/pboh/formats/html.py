@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from pboh.document import Contribution, Document, Entity, Explanation, Mention
 
-EXPLAINED = 300  # mentions of a page whose reasons are shown; each costs about as much as the whole document
 SHOWN = 5  # candidates, words and neighbours of a mention
 
 _STYLE = """
@@ -56,12 +55,12 @@ def to_html(document: Document, title: str = "Linked text", explain: bool = True
     """The page. ``explain`` adds the terms of every answer's score."""
     hues: dict[str, int] = {}
     parts, at = [], 0
-    for number, mention in enumerate(document):
+    for mention in document:
         if mention.start < at:  # an overlapping one cannot be drawn inside another
             continue
         parts.append(escape(document.text[at : mention.start]))
         hue = _hue(mention, hues)
-        why = mention.explain() if explain and number < EXPLAINED and mention.entity else None
+        why = mention.explain() if explain and mention.entity else None
         parts.append(_mention(mention, hue, why))
         at = mention.end
     parts.append(escape(document.text[at:]))

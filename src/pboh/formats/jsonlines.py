@@ -14,7 +14,7 @@ import msgspec
 from pboh.document import Document
 from pboh.errors import InputError, PbohError
 from pboh.files.processes import ordered_map
-from pboh.inference.candidates import EntitySet
+from pboh.inference.entities import EntitySet
 from pboh.linker import Linker
 
 

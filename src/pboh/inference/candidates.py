@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 from numba import njit
 
 from pboh.errors import ModelError
+from pboh.inference.entities import EntitySet
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
-from pboh.model.names import LAYERS, Layer
+from pboh.model.names import LAYERS
 from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
@@ -113,14 +113,19 @@ class Candidates:
             )  # fmt: skip
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 
-    def find(self, surfaces: list[str], only: EntitySet | None = None) -> tuple[Array, Array, Array]:
-        """Entities, p(e|m) and number of candidates, one row per surface form."""
+    def find(
+        self, surfaces: list[str], only: EntitySet | None = None, *, alone: bool = False
+    ) -> tuple[Array, Array, Array]:
+        """Entities, p(e|m) and number of candidates, one row per surface form.
+
+        ``alone`` looks at every name for itself: nothing is inherited from a longer one.
+        """
         unique = list(dict.fromkeys(surfaces))
         found, prior, size, total = self._gather(unique, self.settings.top if only is None else _SLOTS // 2)
         missing = [i for i in range(len(unique)) if size[i] == 0]
         if missing and (self.settings.variants or self.settings.fuzzy):
             self._rescue(unique, missing, found, prior, size, total)
-        if self.settings.coreference > 0.0:
+        if self.settings.coreference > 0.0 and not alone:
             inherit(unique, found, prior, size, total, self.settings.coreference)
         if only is not None:
             found, prior = restrict(found, prior, size, only, self.settings.top)
@@ -273,28 +278,6 @@ def add_named(
         _put(i, values, found, prior, size, total)
 
 
-class EntitySet:
-    """Entities that answers are restricted to: made once, used for many documents."""
-
-    def __init__(self, entities: Iterable[int], unknown: Iterable[str] = ()) -> None:
-        self.entities = np.unique(np.fromiter(entities, np.int64))
-        self.unknown = tuple(unknown)  # titles that are no entity
-
-    def __len__(self) -> int:
-        return int(self.entities.size)
-
-    def __repr__(self) -> str:
-        unknown = f", {len(self.unknown):,} unknown titles" if self.unknown else ""
-        return f"<EntitySet of {len(self):,} entities{unknown}>"
-
-    def holds(self, entities: Array) -> Array:
-        """Which of some entities are in the set."""
-        if not self.entities.size:
-            return np.zeros(entities.shape, bool)
-        at = np.minimum(np.searchsorted(self.entities, entities), self.entities.size - 1)
-        return np.asarray(self.entities[at] == entities)
-
-
 def restrict(found: Array, prior: Array, size: Array, only: EntitySet, top: int) -> tuple[Array, Array]:
     """Leave only candidates of a set, the ``top`` best, p(e|m) normalised among them; changes ``size``."""
     kept = only.holds(found) & (np.arange(found.shape[1]) < size[:, None])
@@ -304,6 +287,3 @@ def restrict(found: Array, prior: Array, size: Array, only: EntitySet, top: int)
     shares = np.take_along_axis(np.where(kept, prior, 0.0), order, 1)
     size[:] = kept.sum(axis=1)
     return entities, shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-
-
-__all__ = ["Candidates", "EntitySet", "Layer", "gather", "inherit", "longer_mentions", "restrict", "variants"]

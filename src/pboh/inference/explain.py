@@ -8,111 +8,91 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pboh.document import Contribution, Entity, Explanation
-from pboh.inference.candidates import EntitySet
-from pboh.inference.potentials import Potentials, Windows
-from pboh.inference.spans import Span
 
 if TYPE_CHECKING:
-    from pboh.linker import Linker, Solution
+    from pboh.inference.engine import SolvedPart
+    from pboh.inference.potentials import Windows
+    from pboh.text.hashing import Array
+
+LEAST_SHARE = 1e-3  # p(e|m) that a candidate inherited from a longer mention is taken to have without it
 
 
-def explain(
-    linker: Linker,
-    text: str,
-    spans: list[Span],
-    i: int,
-    entity: Entity | None,
-    only: EntitySet | None = None,
-) -> Explanation | None:
+def explain(part: SolvedPart, i: int, entity: Entity | None = None) -> Explanation | None:
     """Terms of the score of mention i's answer, or of another of its candidates.
 
     score = log p(e|m) + ζ·Σ_w log p(w|e)/p(w) + Σ_{j≠i} λ(e, e_j), Eq. (c2) with all other answers fixed.
     """
-    solution = linker.solve(text, spans, only=only)
+    solution, engine = part.solution, part.engine
     row = solution.unary.entity[i, : solution.unary.size[i]].tolist()
-    if entity is None:
-        choice = int(solution.answer[i])
-        if choice < 0:
-            return None
-    elif entity.index in row:
-        choice = row.index(entity.index)
-    else:
+    choice = int(solution.answer[i])
+    if entity is not None:
+        choice = row.index(entity.index) if entity.index in row else -1
+    if choice < 0:
         return None
-    found = linker._entity(row[choice])
-    potentials = linker._potentials
-    context = linker.settings.context_weight * float(solution.unary.context[i, choice])
-    words = _words(linker, potentials, text, solution.windows, i, found.index)
-    own = float(np.log(solution.unary.prior[i, choice]))
-    inherited = _inherited(linker, text, spans[i], found.index, own, only)
+    context = engine.settings.context_weight * float(solution.unary.context[i, choice])
+    words = _words(part, i, row[choice])
+    prior = float(np.log(solution.unary.prior[i, choice]))
+    inherited = _inherited(part, i, row[choice], prior)
     return Explanation(
-        entity=found,
-        prior=own - inherited,
+        entity=engine.entities[row[choice]],
+        prior=prior - inherited,
         context=context,
         words=words,
         unmatched=context - sum(w.value for w in words),
         coreference=inherited,
-        neighbours=_neighbours(linker, spans, text, solution, i, choice),
+        neighbours=_neighbours(part, i, choice),
         score=float(solution.scores[i, choice]),
     )
 
 
-def _words(
-    linker: Linker, potentials: Potentials, text: str, windows: Windows, i: int, entity: int
-) -> tuple[Contribution, ...]:
+def _words(part: SolvedPart, i: int, entity: int) -> tuple[Contribution, ...]:
     """What every word of the context contributes beyond an unmatched one, largest first."""
-    if linker.settings.context_weight == 0.0:
+    windows, potentials = part.solution.windows, part.engine.potentials
+    if part.engine.settings.context_weight == 0.0:
         return ()
-    zeta = linker.settings.context_weight * float(potentials.emphasis(windows)[i])
-    places = [*range(windows.first[i], windows.left[i]), *range(windows.right[i], windows.last[i])]
-    single = np.asarray([[entity]], np.int32)
-    one = np.ones(1, np.int32)
-    totals: dict[str, float] = {}
+    zeta = part.engine.settings.context_weight * float(potentials.emphasis(windows)[i])
+    places = np.r_[windows.first[i] : windows.left[i], windows.right[i] : windows.last[i]]
     none = np.asarray([-1])
-    nothing = _word_alone(replace(windows, words=none, added=tuple(none for _ in windows.added)), 0)
-    unmatched = potentials.context(single, one, nothing)[0, 0]
-    for k in places:
-        value = float(potentials.context(single, one, _word_alone(windows, k))[0, 0] - unmatched)
+    unknown = replace(windows, words=none, added=tuple(none for _ in windows.added))
+
+    def scores(windows: Windows, places: Array) -> Array:
+        """Every place as a context of one word."""
+        alone = replace(windows, first=places, left=places + 1, right=places + 1, last=places + 1)
+        one = np.ones(places.size, np.int32)
+        return potentials.context(np.full((places.size, 1), entity, np.int32), one, alone)[:, 0]
+
+    values = scores(windows, places) - scores(unknown, np.zeros(1, np.int64))
+    totals: dict[str, float] = {}
+    for k, value in zip(places.tolist(), values.tolist(), strict=True):
         if value != 0.0:
-            word = text[windows.starts[k] : windows.ends[k]].lower()
+            word = part.text[windows.starts[k] : windows.ends[k]].lower()
             totals[word] = totals.get(word, 0.0) + zeta * value
     return tuple(Contribution(w, v) for w, v in sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _word_alone(windows: Windows, k: int) -> Windows:
-    """A context of one word."""
-    first, after = np.asarray([k]), np.asarray([k + 1])
-    return replace(windows, first=first, left=after, right=after, last=after)
-
-
-def _inherited(
-    linker: Linker, text: str, span: Span, entity: int, log_prior: float, only: EntitySet | None
-) -> float:
-    """log p(e|m) with candidates of longer mentions minus without them (at most to a floor of 0.001)."""
-    if linker.settings.coreference == 0.0 or span.entity is not None:
+def _inherited(part: SolvedPart, i: int, entity: int, log_prior: float) -> float:
+    """log p(e|m) with candidates of longer mentions minus without them (at most to a floor)."""
+    span, engine = part.spans[i], part.engine
+    if engine.settings.coreference == 0.0 or span.entity is not None:
         return 0.0
-    alone = linker.with_settings(coreference=0.0)
-    found, prior, size = alone._candidates.find([text[span.start : span.end]], only)
+    found, prior, size = engine.candidates.find([part.text[span.start : span.end]], part.only)
     row = found[0, : size[0]].tolist()
     without = float(prior[0, row.index(entity)]) if entity in row else 0.0
-    return log_prior - float(np.log(max(without, 1e-3)))
+    return log_prior - float(np.log(max(without, LEAST_SHARE)))
 
 
-def _neighbours(
-    linker: Linker, spans: list[Span], text: str, solution: Solution, i: int, choice: int
-) -> tuple[Contribution, ...]:
+def _neighbours(part: SolvedPart, i: int, choice: int) -> tuple[Contribution, ...]:
     """λ(e, e_j) with the answer of every other linked mention, largest first."""
-    pairs = solution.pairs
-    if linker.settings.pair_weight(2) == 0.0:
+    if part.engine.settings.pair_weight(2) == 0.0:
         return ()
+    solution, pairs = part.solution, part.solution.pairs
     start, other, value = pairs.couplings
-    u = int(pairs.label[i, choice])
-    row = dict(
-        zip(other[start[u] : start[u + 1]].tolist(), value[start[u] : start[u + 1]].tolist(), strict=True)
-    )
+    seen = slice(*start[pairs.label[i, choice] :][:2])
+    row = dict(zip(other[seen].tolist(), value[seen].tolist(), strict=True))
     terms = []
     for j, answer in enumerate(solution.answer.tolist()):
         if j == i or answer < 0:
             continue
-        title = linker.model.title(int(solution.unary.entity[j, answer]))
+        title = part.engine.entities[int(solution.unary.entity[j, answer])].title
         terms.append(Contribution(title, pairs.unseen + row.get(int(pairs.label[j, answer]), 0.0), j))
     return tuple(sorted(terms, key=lambda term: (-term.value, term.mention)))

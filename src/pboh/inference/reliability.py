@@ -18,7 +18,7 @@ from pboh.model.overlays.opening import LINKS
 from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
-    from pboh.linker import Solution
+    from pboh.inference.engine import Solution
 
 SMALLEST = 1e-4  # probabilities are kept this far from 0 and 1 before their log-odds are taken
 

@@ -32,7 +32,7 @@ except ImportError:
     raise MissingExtraError.of("spacy", "spacy") from None
 
 if TYPE_CHECKING:
-    from pboh.inference.candidates import EntitySet
+    from pboh.inference.entities import EntitySet
     from pboh.linker import Linker
 
 Run = dict[str, Any]
@@ -333,7 +333,7 @@ def mention_of(span: Span) -> Mention | None:
         data["probability"], data["score"],
         tuple(Candidate(Entity(*row[:3]), *row[3:]) for row in data["candidates"]),
         data["clamped"], data["detection"],
-        partial(_explain, span.doc, start, end),
+        _LinkAgain(span.doc, start, end),
     )  # fmt: skip
 
 
@@ -344,25 +344,45 @@ def document_of(doc: Doc) -> Document:
     return Document(doc.text, [mention for mention in mentions if mention is not None])
 
 
-def _explain(doc: Doc, start: int, end: int, entity: Entity | None) -> Explanation | None:
-    """Link the text again, as it was linked, and ask that mention; only the curious pay for it."""
-    whole = next(((a, b) for a, b in _places(doc, "pboh_run") if a <= start and end <= b), None)
-    if whole is None:
-        return None
-    run = _data(doc)[_key(*whole, "pboh_run")]
-    text = doc.text
-    first, last = max(whole[0], 0), min(whole[1], len(text))  # the document may be a part of that one
-    given = {}
-    for place in _places(doc):
-        data = _data(doc)[_key(*place)]
-        if data["given"] and first <= place[0] and place[1] <= last:
-            given[place[0] - first, place[1] - first] = data["entity"][0] if data["clamped"] else None
-    linker = open_linker(run["model"], run["settings"])
-    only = None if run["entities"] is None else linker.only(run["entities"])
-    again = _link(linker, text[first:last], given, run, only)
-    # detected names may have been moved to token boundaries
-    here = (mention for mention in again if mention.start < end - first and start - first < mention.end)
-    return next((mention.explain(entity) for mention in here), None)
+class _LinkAgain:
+    """Links the text again, as it was linked, to explain a mention; only the curious pay for it."""
+
+    first = 0
+
+    def __init__(self, doc: Doc, start: int, end: int) -> None:
+        self.doc, self.start, self.end = doc, start, end
+
+    @property
+    def mention(self) -> Mention | None:
+        """The mention as the linker returned it."""
+        doc, start, end = self.doc, self.start, self.end
+        whole = next(((a, b) for a, b in _places(doc, "pboh_run") if a <= start and end <= b), None)
+        if whole is None:
+            return None
+        run = _data(doc)[_key(*whole, "pboh_run")]
+        text = doc.text
+        first, last = max(whole[0], 0), min(whole[1], len(text))  # the document may be a part of that one
+        given = {}
+        for place in _places(doc):
+            data = _data(doc)[_key(*place)]
+            if data["given"] and first <= place[0] and place[1] <= last:
+                given[place[0] - first, place[1] - first] = data["entity"][0] if data["clamped"] else None
+        linker = open_linker(run["model"], run["settings"])
+        only = None if run["entities"] is None else linker.only(run["entities"])
+        again = _link(linker, text[first:last], given, run, only)
+        # detected names may have been moved to token boundaries
+        return next((m for m in again if m.start < end - first and start - first < m.end), None)
+
+    @property
+    def solution(self) -> Any:
+        """Everything computed for the text."""
+        mention = self.mention
+        return mention.part.solution if mention and mention.part else None
+
+    def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
+        """Terms of the mention's score."""
+        mention = self.mention
+        return mention.explain(entity) if mention else None
 
 
 def register_extensions() -> None:

@@ -153,7 +153,7 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
         )
 
     def _candidates(self, names: list[str]) -> list[list[Candidate]]:
-        entity, prior, size = self.linker._candidates.find(names)
+        entity, prior, size = self.linker.engine.candidates.find(names)
         rows = zip(names, entity.tolist(), prior.tolist(), size.tolist(), strict=True)
         return [
             [self._candidate(name, e, p) for e, p in zip(entities[:n], priors[:n], strict=True)]
@@ -164,7 +164,7 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
         strings = self.vocab.strings
         return Candidate(
             kb=self,
-            entity_hash=strings.add(self.linker._entity(entity).title),
+            entity_hash=strings.add(self.linker.engine.entities[entity].title),
             entity_freq=float(self.linker.model.links(entity)),
             entity_vector=self._vectors[entity].tolist(),
             alias_hash=strings.add(name),

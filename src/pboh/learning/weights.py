@@ -116,7 +116,7 @@ class _Terms:
         surfaces = [text[s.start : s.end] for s in spans]
         if not spans:
             return np.zeros((0, 1, len(FEATURES))), np.zeros(0, int), np.zeros(0, int)
-        entity, prior, size = self.linker._candidates.find(surfaces)
+        entity, prior, size = self.linker.engine.candidates.find(surfaces)
         gold = self._gold(mentions, entity, size)
         log_p = np.log(np.maximum(prior, 1e-300))
         own = self._without_inheritance(surfaces, entity)
@@ -142,7 +142,7 @@ class _Terms:
 
     def _without_inheritance(self, surfaces: list[str], entity: Array) -> Array:
         """log p(e|m) without the candidates of longer mentions, at least log 0.001."""
-        found, prior, size = self.alone._candidates.find(surfaces)
+        found, prior, size = self.alone.engine.candidates.find(surfaces)
         out = np.full(entity.shape, LOWEST_PRIOR)
         for i in range(len(surfaces)):
             known = dict(zip(found[i, : size[i]].tolist(), prior[i, : size[i]].tolist(), strict=True))

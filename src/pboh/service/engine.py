@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from pboh.document import Document
 from pboh.errors import PbohError
+from pboh.inference.engine import Solution
 from pboh.inference.spans import Span, check_spans
-from pboh.linker import Linker, Solution
+from pboh.linker import Linker
 from pboh.service.errors import TooLargeError, UnavailableError, UnprocessableError
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
@@ -123,7 +124,7 @@ class Engine:
     ) -> tuple[list[Span], Solution]:
         """The arrays behind :meth:`disambiguate`, with the beliefs of every round."""
         checked = check_spans(text, self._few(spans), overlapping)
-        return checked, self.linker.solve(text, checked, record=True)
+        return checked, self.linker.solve(text, checked)
 
     def _few(self, spans: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
         given = list(spans)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from pboh.document import Document
-from pboh.linker import Array, Solution
+from pboh.inference.engine import Solution
+from pboh.text.hashing import Array
 
 MOST_EDGES = 2_000
 
@@ -68,7 +69,7 @@ def _shares(solution: Solution, order: list[list[int]]) -> list[list[list[float]
 
 def _softmax(belief: Array) -> Array:
     weight = np.exp(belief.astype(np.float64) - belief.max())
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def _edges(solution: Solution, order: list[list[int]]) -> list[dict[str, Any]]:
