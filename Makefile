@@ -47,6 +47,7 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/make_site.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -q -m "not slow" tests/test_docs.py tests/docs
 	@echo "open site/index.html; for its search: python3 -m http.server -d site"

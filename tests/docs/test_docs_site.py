@@ -26,6 +26,7 @@ pytestmark = pytest.mark.xdist_group("site")
 def site(tmp_path_factory):
     """The built site."""
     folder = tmp_path_factory.mktemp("site")
+    subprocess.run([sys.executable, "docs/make_site.py"], cwd=ROOT, check=True)
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False,
@@ -36,6 +37,7 @@ def site(tmp_path_factory):
 
 
 def test_every_page_is_in_the_menu():
+    (ROOT / "build" / "docs").mkdir(parents=True, exist_ok=True)
     config = mkdocs.load_config(str(ROOT / "mkdocs.yml"))
 
     def paths(item):
@@ -118,8 +120,8 @@ def test_notebooks_become_pages():
 
 
 NOTEBOOK = """
-import site_hooks
-print(site_hooks.notebook_page({"cells": [
+import make_site
+print(make_site.notebook_page({"cells": [
     {"cell_type": "markdown", "source": ["# Title"]},
     {"cell_type": "code", "source": ["print(1)"], "outputs": [
         {"output_type": "stream", "text": ["1\\n"]},
