@@ -5,29 +5,27 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
-from pboh.cli import COMMANDS, app
+from pboh.cli import program
 from pboh.inference import settings
 
 REFERENCE = Path(__file__).parent / "reference"
 
 
-def commands() -> dict[str, Any]:
-    """Every command by name."""
-    for module in sorted(set(COMMANDS.values())):
-        import_module(f"pboh.cli.{module}")
-    group: Any = typer.main.get_command(app)
-    return dict(sorted(group.commands.items()))
+def commands(group: Any = None, path: str = "") -> dict[str, Any]:
+    """Every command by name; those of a group have two words."""
+    found: dict[str, Any] = {}
+    for name, command in (group or program()).commands.items():
+        inner = getattr(command, "commands", None)
+        found |= commands(command, f"{path}{name} ") if inner else {f"{path}{name}": command}
+    return dict(sorted(found.items()))
 
 
 def describe(name: str, command: Any) -> str:
     """One command: what it does, its arguments and options."""
-    lines = [f"## pboh {name}", "", inspect.cleandoc(command.help or "").strip(), ""]
+    lines = [f"## pboh {name}", "", *_paragraphs(command.help or ""), ""]
     rows = []
     for parameter in command.params:
         if parameter.name == "help":
@@ -37,14 +35,26 @@ def describe(name: str, command: Any) -> str:
         label = flags if option else f"`{parameter.metavar or parameter.name.upper()}`"
         default = parameter.default
         shown = "" if default is None or default is ... or callable(default) else f"`{default}`"
-        if not option or parameter.required:
-            shown = "required" if parameter.required else shown
-        if parameter.name == "workers":
-            shown = "the number of cores" if default not in (None, 1) else shown
+        if parameter.required:
+            shown = "required"
+        if isinstance(getattr(parameter, "show_default", None), str):
+            shown = parameter.show_default
         rows.append(f"| {label} | {parameter.help or ''} | {shown} |".replace("\n", " "))
     if rows:
         lines += ["| argument or option | meaning | default |", "| --- | --- | --- |", *rows, ""]
     return "\n".join(lines)
+
+
+def _paragraphs(help: str) -> list[str]:
+    """Help as Markdown: what is typed in a terminal becomes a block."""
+    lines = []
+    for paragraph in inspect.cleandoc(help).split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            head, *typed = paragraph.removeprefix("\b\n").splitlines()
+            lines += [head, "", "<!-- not run: examples -->", "```sh", *map(str.strip, typed), "```", ""]
+        else:
+            lines += [paragraph, ""]
+    return lines[:-1]
 
 
 def cli_page() -> str:

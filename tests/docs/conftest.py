@@ -8,15 +8,13 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 from doc_blocks import Reader, reading
 
-from pboh.cli import COMMANDS, app
+from pboh.cli import program
 
 WORLD = Path(__file__).parents[1] / "data"
 TTL = ("gold", "kore50", "kore50-nif", "dbpedia-spotlight-nif", "RSS-500", "Reuters-128")
@@ -99,7 +97,4 @@ def reader(prepared: Path, tmp_path: Path) -> Iterator[Reader]:
 @pytest.fixture(scope="session")
 def commands() -> dict[str, Any]:
     """Every command of the program with its parameters."""
-    for module in sorted(set(COMMANDS.values())):
-        import_module(f"pboh.cli.{module}")
-    group: Any = typer.main.get_command(app)
-    return dict(group.commands)
+    return dict(program().commands)

@@ -10,8 +10,6 @@ import shlex
 import pytest
 from doc_blocks import DATA, PYTHON, ROOT, SHELL, Block, blocks_of, lacking, pages, same_output
 
-from pboh.cli import COMMANDS
-
 TUTORIAL = ROOT / "docs" / "tutorial"  # followed in an environment of its own, see test_docs_tutorial
 PAGES = pages()
 BLOCKS = {page: blocks_of(page) for page in PAGES}
@@ -78,8 +76,12 @@ def test_commands_shown_exist_with_their_options(commands):
     for block, words in command_lines():
         if words[1] in ("--help", "-h", "--version"):
             continue
-        assert words[1] in COMMANDS, f"{block} shows pboh {words[1]}"
-        flags = {flag for p in commands[words[1]].params for flag in [*p.opts, *p.secondary_opts]}
+        assert words[1] in commands, f"{block} shows pboh {words[1]}"
+        command = commands[words[1]]
+        if inner := getattr(command, "commands", None):
+            assert words[2] in inner, f"{block} shows pboh {words[1]} {words[2]}"
+            command = inner[words[2]]
+        flags = {flag for p in command.params for flag in [*p.opts, *p.secondary_opts]}
         for word in words[2:]:
             if re.match(r"--?[a-z]", word):
                 assert word.split("=")[0] in flags | {"--help", "-h"}, f"{block} shows pboh {words[1]} {word}"

@@ -21,7 +21,7 @@ from pboh.integrations import mcp as tools
 from pboh.integrations.mcp import make_server
 
 TEXT = "Müller scored for Bayern in Paris, and Dortmund lost the Champions League. Paris was loud."
-COMMAND = [sys.executable, "-c", "from pboh.cli import main; main()", "mcp"]
+COMMAND = [sys.executable, "-c", "from pboh.cli import main; main()", "serve", "--mcp"]
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_over_a_pipe(world_model):
         "it.Linker.link = lambda *a, **k: (print('noise'), os.system('echo noise'), real(*a, **k))[2]\n"
     )
     for script in (COMMAND[2], noisy + COMMAND[2]):
-        arguments = ["-c", script, "mcp", "--model", str(world_model)]
+        arguments = ["-c", script, "serve", "--mcp", "stdio", "--model", str(world_model)]
         parameters = StdioServerParameters(command=sys.executable, args=arguments, env={**os.environ})
         found = call(parameters, "link_text", text=TEXT)
         assert "FC Bayern Munich" in {m["entity"] for m in found["mentions"]}
@@ -162,7 +162,7 @@ def test_over_http(world_model):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    arguments = ["--model", str(world_model), "--transport", "http", "--port", str(port)]
+    arguments = ["http", "--model", str(world_model), "--port", str(port)]
     with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as running:
         try:
             for _ in range(600):
@@ -185,7 +185,7 @@ def test_over_http(world_model):
 
 def test_a_missing_model_is_one_sentence(tmp_path):
     run = subprocess.run(
-        [*COMMAND, "--model", str(tmp_path / "none")], capture_output=True, text=True, check=False
+        [*COMMAND, "stdio", "--model", str(tmp_path / "none")], capture_output=True, text=True, check=False
     )
     assert run.returncode == 1
     assert run.stdout == ""

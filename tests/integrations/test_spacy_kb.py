@@ -239,5 +239,5 @@ def test_identifiers_can_be_ids(own_model, world_model):
     links = {ent.text: (ent.kb_id_, str(ent._.pboh.entity)) for ent in doc.ents}
     assert links["Moorland"] == ("own:1", "FC Moorland")
     assert links["Bayern"] == ("NIL", "FC Bayern Munich"), "it has no id, which is not a title's business"
-    with pytest.raises(InputError, match="pboh add-ids"):
+    with pytest.raises(InputError, match="pboh entities ids"):
         spacy.blank("en").add_pipe("pboh", config={"model": str(world_model), "kb_id": "id"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pboh.annotation.job import annotate
+from pboh.annotation.job import annotate, annotate_stream
 from pboh.annotation.rows import Options
 
-__all__ = ["Options", "annotate"]
+__all__ = ["Options", "annotate", "annotate_stream"]

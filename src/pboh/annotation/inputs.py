@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
@@ -51,7 +52,12 @@ class Source(ABC):
 
 
 def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
-    """Files named, and those in folders named, as one source."""
+    """Files named, and those in folders named, as one source; ``-`` is standard input."""
+    if "-" in map(str, inputs):
+        if len(inputs) > 1:
+            what = "standard input cannot be mixed with files"
+            raise InputError(what, todo="Annotate them one after the other")
+        return StandardInput([], options)
     paths = [path for named in inputs for path in _files(Path(named))]
     if not paths:
         raise InputError("there are no documents", todo="Name .parquet or .jsonl files, or folders of them")
@@ -211,6 +217,16 @@ class LineSource(Source):
                         yield chunk
             if rows and (number := next(numbers)) not in done:
                 yield Chunk(number, str(path), rows[0][0], rows, path.stat().st_size - read)
+
+
+class StandardInput(LineSource):
+    """JSON lines as they arrive: every line is a chunk, so that it is answered before the next one comes."""
+
+    def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
+        """One line at a time."""
+        for row, line in enumerate(sys.stdin.buffer, 1):
+            if line.strip():
+                yield Chunk(row, "standard input", row, [(row, line)], len(line))
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, int]]:

@@ -1,4 +1,4 @@
-"""Bulk annotation on one machine: all cores, in parts, so that a stopped run goes on where it was."""
+"""Annotation on one machine: files in parts, so that a stopped run continues, or a stream as it comes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh import __version__
-from pboh.annotation.inputs import Chunk, Source, open_inputs
-from pboh.annotation.rows import Options, annotate_batch, annotate_lines, annotator
+from pboh.annotation.inputs import Chunk, Source, StandardInput, open_inputs
+from pboh.annotation.rows import Options, Rows, annotate_batch, annotate_lines, annotator
 from pboh.errors import InputError, OutputError
+from pboh.files.processes import ordered_map
 from pboh.files.progress import Report, silent
 from pboh.files.workers import PeakMemory, Workers
 from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
@@ -43,6 +45,12 @@ class Done(msgspec.Struct):
     failed_rows: int
     weight: int
     complaints: list[str]
+
+    def sentences(self) -> Iterator[str]:
+        """What to say of its bad rows."""
+        yield from self.complaints
+        if unsaid := self.failed_rows - len(self.complaints):
+            yield f"… and {unsaid} more rows after it"
 
 
 class Task(NamedTuple):
@@ -80,6 +88,9 @@ def annotate(
     if suffix is None:
         raise InputError(f"the output is called {path.name}", todo=f"End it with {', '.join(SUFFIXES)}")
     source = open_inputs(inputs, options)
+    if isinstance(source, StandardInput):
+        todo = "Redirect standard output instead of naming --out"
+        raise InputError("standard input cannot be read again to continue", todo=todo)
     name = str(model_folder(model))
     job = _describe(source, options, options.linker(name))
     count = workers or len(os.sched_getaffinity(0))
@@ -100,6 +111,23 @@ def annotate(
         write_json(_manifest(path), _content(job, figures))
         shutil.rmtree(folder, ignore_errors=True)
     return {**figures, "fresh": True}
+
+
+def annotate_stream(
+    inputs: Sequence[str | Path],
+    model: str | Path | None = None,
+    options: Options | None = None,
+    *,
+    workers: int = 1,
+    complain: Callable[[str], None] | None = None,
+) -> Iterator[tuple[bytes, Done]]:
+    """Link the documents of ``inputs``: JSON lines of some rows at a time, in order, and their figures."""
+    options, hear = options or Options(), complain or (lambda _: None)
+    work = partial(_answer_as_json, str(model_folder(model)), options)
+    for lines, done in ordered_map(work, open_inputs(inputs, options).chunks(), workers):
+        for sentence in done.sentences():
+            hear(sentence)
+        yield lines, done
 
 
 # -- what a run is, and whether a folder belongs to it ----------------------------------------------------
@@ -243,33 +271,42 @@ class _Run:
                 self._report(weight, self._source.total, f"{speed:,.0f} documents/s")
 
     def _hear(self, part: Done) -> None:
-        for complaint in part.complaints:
-            self._complain(complaint)
-        if unsaid := part.failed_rows - len(part.complaints):
-            self._complain(f"… and {unsaid} more rows after it")
+        for sentence in part.sentences():
+            self._complain(sentence)
 
 
 def annotate_part(task: Task, chunk: Chunk) -> Done:
     """Annotate a chunk and write its part; this is what workers do."""
-    this = annotator(task.model, task.options)
+    rows, done = _answer(task.model, task.options, chunk)
+    with written_aside(task.part(chunk.number)) as aside:
+        if task.suffix == ".parquet":
+            pq.write_table(pa.Table.from_batches([rows.to_arrow(task.schema)]), aside, compression="zstd")
+        else:
+            aside.write_bytes(_compress(rows.to_json(), task.suffix))
+    return done
+
+
+def _answer_as_json(model: str, options: Options, chunk: Chunk) -> tuple[bytes, Done]:
+    rows, done = _answer(model, options, chunk)
+    return rows.to_json(), done
+
+
+def _answer(model: str, options: Options, chunk: Chunk) -> tuple[Rows, Done]:
+    """The rows of a chunk, answered, and what is known of them."""
+    this = annotator(model, options)
     if isinstance(chunk.rows, pa.RecordBatch):
         rows = annotate_batch(this, chunk.rows)
         places = [f"row {chunk.first + k}" for k in range(chunk.rows.num_rows)]
     else:
         rows = annotate_lines(this, (line for _, line in chunk.rows))
         places = [f"line {number}" for number, _ in chunk.rows]
-    with written_aside(task.part(chunk.number)) as aside:
-        if task.suffix == ".parquet":
-            pq.write_table(pa.Table.from_batches([rows.to_arrow(task.schema)]), aside, compression="zstd")
-        else:
-            aside.write_bytes(_compress(rows.to_json(), task.suffix))
     mentions = [mention for answer in rows.answers for mention in answer.mentions or ()]
     complaints = [
         f"{chunk.where}, {place}: {answer.error}"
         for place, answer in zip(places, rows.answers, strict=True)
         if answer.error is not None
     ]
-    return Done(
+    done = Done(
         part=chunk.number,
         documents=len(rows.answers) - len(complaints),
         mentions=len(mentions),
@@ -278,6 +315,7 @@ def annotate_part(task: Task, chunk: Chunk) -> Done:
         weight=chunk.weight,
         complaints=complaints[:COMPLAINTS],
     )
+    return rows, done
 
 
 def _compress(data: bytes, suffix: str) -> bytes:

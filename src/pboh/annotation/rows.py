@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ import pyarrow as pa
 
 from pboh.document import Document, Mention
 from pboh.errors import InputError, PbohError, SpanError
-from pboh.formats.jsonlines import MentionLine
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 
@@ -36,6 +36,14 @@ _NULL = msgspec.Raw(b"null")
 OURS = ("id", "mentions", "error")  # columns that are not kept ones
 
 
+class GivenMention(msgspec.Struct):
+    """A mention as people write it; ``entity`` clamps it."""
+
+    start: int
+    end: int
+    entity: str | None = None
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns mean what, and how they are answered."""
 
@@ -44,6 +52,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     mentions: str | None = "mentions"  # column of given mentions; rows without them are searched for names
     keep: tuple[str, ...] = ()  # columns copied to the output
     candidates: int = 0  # of each mention, best first
+    explain: bool = False  # add the terms of each answer's score; only JSON lines have room for them
     threshold: float | None = None  # least confidence, None: the model's
     overlapping: bool = False  # whether given mentions may overlap
     only: tuple[str, ...] = ()  # titles of the only entities that may be an answer; none: all
@@ -102,7 +111,7 @@ class Annotator:
         if mentions is None:
             return self.linker.link(text, threshold=self.options.threshold, entities=self._only)
         try:
-            given = msgspec.convert(mentions, list[MentionLine])
+            given = msgspec.convert(mentions, list[GivenMention])
         except msgspec.ValidationError as reason:
             raise SpanError(f"the mentions are not a list of {{start, end}} ({reason})") from None
         spans = [(m.start, m.end, m.entity) for m in given]
@@ -132,6 +141,9 @@ class Annotator:
                 }
                 for c in mention.candidates[: self.options.candidates]
             ]
+        if self.options.explain:
+            explanation = mention.explain()
+            plain["explanation"] = asdict(explanation) if explanation else None
         return plain
 
 

@@ -2,186 +2,190 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pboh.cli import app
+from pboh.cli import app, options
+from pboh.cli.options import Engine
 
 if TYPE_CHECKING:
     from pboh.annotation import Options
 
-_COLUMNS, _ANSWERS, _MACHINE = "Columns", "Answers", "Machine"
+_COLUMNS = "Columns"
 SHOWN = 20  # bad rows that are printed
 
 
-class Engine(StrEnum):
-    """What runs the work."""
-
-    local = "local"
-    spark = "spark"
-
-
 @app.command("annotate")
-def annotate(
+def annotate_command(
     inputs: Annotated[
-        list[str],
-        typer.Argument(metavar="IN...", help="Files .parquet or .jsonl (also .gz, .zst, .bz2), or folders."),
-    ],
-    out: Annotated[
-        str,
-        typer.Option("--out", "-o", metavar="OUT", help="File .parquet, .jsonl, .jsonl.gz or .jsonl.zst."),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", metavar="MODEL", help="A model folder [default: the starter model]."),
+        list[str] | None,
+        typer.Argument(
+            metavar="IN",
+            help="Files .parquet or .jsonl (also .gz, .zst, .bz2), folders, or - for standard input.",
+        ),
     ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="File .parquet, .jsonl, .jsonl.gz or .jsonl.zst.",
+            show_default="JSON lines on standard output",
+        ),
+    ] = None,
+    model: options.Model = None,
     text_column: Annotated[
         str, typer.Option(metavar="NAME", help="Holds the texts.", rich_help_panel=_COLUMNS)
     ] = "text",
     id_column: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Copied to the output as id.", rich_help_panel=_COLUMNS),
+        str, typer.Option(metavar="NAME", help="Copied to the output as id.", rich_help_panel=_COLUMNS)
     ] = "id",
     mentions_column: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Given mentions, if it is there.", rich_help_panel=_COLUMNS),
+        str, typer.Option(metavar="NAME", help="Holds given mentions, if any.", rich_help_panel=_COLUMNS)
     ] = "mentions",
-    find: Annotated[
-        bool, typer.Option("--find", help="Find mentions even if some are given.", rich_help_panel=_COLUMNS)
-    ] = False,
     keep_columns: Annotated[
         str, typer.Option(metavar="A,B,…", help="Copied to the output.", rich_help_panel=_COLUMNS)
     ] = "",
-    candidates: Annotated[
-        int, typer.Option(help="Candidates shown per mention.", min=0, max=256, rich_help_panel=_ANSWERS)
-    ] = 0,
-    threshold: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Least confidence [default: the model's].", rich_help_panel=_ANSWERS),
-    ] = None,
-    only: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Answer only with these entities, one title a line.",
-            rich_help_panel=_ANSWERS,
-        ),
-    ] = None,
+    find: Annotated[bool, typer.Option("--find", help="Find mentions even where some are given.")] = False,
+    candidates: Annotated[int, typer.Option(help="Candidates shown per mention.", min=0, max=256)] = 0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Add the terms of each answer's score (JSON lines only).")
+    ] = False,
+    threshold: options.Threshold = None,
+    only: options.Only = None,
     overlapping: Annotated[
-        bool,
-        typer.Option("--overlapping", help="Given mentions may overlap.", rich_help_panel=_ANSWERS),
+        bool, typer.Option("--overlapping", help="Allow given mentions to overlap.")
     ] = False,
-    paper: Annotated[
-        bool,
-        typer.Option("--paper", help="The paper's model: every extension off.", rich_help_panel=_ANSWERS),
-    ] = False,
-    change: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Change a setting, e.g. tau=0.7.",
-            rich_help_panel=_ANSWERS,
-        ),
-    ] = None,
-    workers: Annotated[
-        int,
-        typer.Option("--workers", "-w", help="Processes; 0: one per core.", min=0, rich_help_panel=_MACHINE),
-    ] = 0,
-    engine: Annotated[
-        Engine, typer.Option(help="This machine, or a Spark cluster.", rich_help_panel=_MACHINE)
-    ] = Engine.local,
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Spark's master, with --engine spark.", rich_help_panel=_MACHINE),
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON.")
-    ] = None,
+    paper: options.Paper = False,
+    change: options.Change = None,
+    workers: options.Workers = None,
+    engine: options.Where = Engine.local,
+    master: options.Master = None,
+    json: options.Json = None,
 ) -> None:
-    """Link many documents, on all cores, and go on where a stopped run was.
+    """Link many documents, on all cores, and continue where a stopped run left off.
 
-    A document is a row with a text; a row may bring its mentions ([{"start", "end"}], code points), and is
-    searched for names otherwise. Out comes a row for every row, in their order: id, kept columns, mentions,
-    and an error if there was one, in which case mentions is null. Bad rows are named and stop nothing.
+    A document is a row with a text. A row may bring its mentions ([{"start", "end"}], code points; "entity"
+    clamps one), which are then disambiguated; any other row is searched for names. Every row yields one row,
+    in the same order: id, kept columns, mentions, and an error if there was one, in which case mentions is
+    null. Bad rows are reported and stop nothing; the exit code is 1 if every row was bad.
 
     Run the same command again after Ctrl-C, a crash or a full disk: it continues, and the file comes out as
-    if nothing had happened. OUT.json records what the file was made from.
+    if nothing had happened. OUT.json records what the file was made from. Without --out each answer is
+    written to standard output as soon as it is known, by one worker unless --workers says otherwise.
 
     \b
-    pboh annotate news.parquet --out linked.parquet --model model --keep-columns title,date
-    pboh annotate tweets.jsonl.gz --out linked.jsonl --text-column body --candidates 3
-    pboh annotate hdfs:///news --out hdfs:///linked --engine spark --model /models/enwiki
+    Examples:
+      pboh annotate news.parquet --out linked.parquet --model model --keep-columns title,date
+      pboh annotate tweets.jsonl.gz --out linked.jsonl --text-column body --candidates 3
+      zcat news.jsonl.gz | pboh annotate - | jq .mentions
+      pboh annotate hdfs:///news --out hdfs:///linked --engine spark --model /models/enwiki
     """
     from pboh.annotation import Options
+    from pboh.errors import InputError
     from pboh.inference.settings import parse_changes
 
-    options = Options(
+    if explain and (engine is Engine.spark or str(out).endswith(".parquet")):
+        raise InputError("explanations are only written as JSON lines", todo="Choose another --out")
+    asked = Options(
         text=text_column,
         id=id_column,
         mentions=None if find else mentions_column,
         keep=tuple(dict.fromkeys(name.strip() for name in keep_columns.split(",") if name.strip())),
         candidates=candidates,
+        explain=explain,
         threshold=threshold,
         overlapping=overlapping,
         paper=paper,
         only=_titles(model, only),
         settings=parse_changes(change or []),
     )
+    named = inputs or ["-"]
     if engine is Engine.spark:
-        _on_spark(inputs, out, model, options, master, json)
+        figures = _on_spark(named, out, model, asked, master)
+    elif out is None:
+        figures = _to_standard_output(named, model, asked, workers or 1)
     else:
-        _here(inputs, out, model, options, workers, json)
+        figures = _to_file(named, out, model, asked, workers)
+    _finish(out, figures, json)
 
 
 def _titles(model: str | None, only: Path | None) -> tuple[str, ...]:
-    if only is None:
-        return ()
     from pboh.cli.only import read_only
     from pboh.linker import load
 
+    if only is None:
+        return ()
     linker = load(model)
     found = read_only(linker, only)
     return tuple(linker.model.title(index) for index in found.entities.tolist()) if found else ()
 
 
-def _here(
-    inputs: list[str], out: str, model: str | None, options: Options, workers: int, json: Path | None
-) -> None:
-    from pboh.annotation import annotate
-    from pboh.files.progress import console, progress, summarise
+class _Complaints:
+    """Prints the first bad rows."""
 
-    said = 0
+    def __init__(self) -> None:
+        self._said = 0
 
-    def complain(what: str) -> None:
-        nonlocal said
-        said += 1
-        if said <= SHOWN:
+    def __call__(self, what: str) -> None:
+        from pboh.files.progress import console
+
+        self._said += 1
+        if self._said <= SHOWN:
             console.print(what, style="red", soft_wrap=True, markup=False)
-        elif said == SHOWN + 1:
-            console.print("… further bad rows are only counted; column error names them all", style="red")
+        elif self._said == SHOWN + 1:
+            console.print("… further bad rows are only counted; see error in the output", style="red")
 
-    with progress("annotate", continues=True) as report:
-        figures = annotate(
-            inputs, out, model, options, workers=workers or None, report=report, complain=complain
-        )
-    title = f"annotations in {out}" if figures.pop("fresh") else f"{out} is finished already: nothing to do"
-    summarise(title, figures, json)
+
+def _to_file(
+    inputs: list[str], out: str, model: str | None, asked: Options, workers: int | None
+) -> dict[str, Any]:
+    from pboh.annotation import annotate
+    from pboh.files.progress import progress
+
+    with progress("annotating", continues=True) as report:
+        return annotate(inputs, out, model, asked, workers=workers, report=report, complain=_Complaints())
+
+
+def _to_standard_output(inputs: list[str], model: str | None, asked: Options, workers: int) -> dict[str, Any]:
+    from pboh.annotation import annotate_stream
+    from pboh.cli.printing import say_waiting
+
+    if "-" in inputs:
+        say_waiting("JSON lines")
+    figures = {"documents": 0, "mentions": 0, "linked": 0, "failed_rows": 0}
+    for lines, done in annotate_stream(inputs, model, asked, workers=workers, complain=_Complaints()):
+        sys.stdout.buffer.write(lines)
+        sys.stdout.buffer.flush()
+        figures = {name: value + getattr(done, name) for name, value in figures.items()}
+    return figures
 
 
 def _on_spark(
-    inputs: list[str],
-    out: str,
-    model: str | None,
-    options: Options,
-    master: str | None,
-    json: Path | None,
-) -> None:
-    from pboh.files.progress import summarise
+    inputs: list[str], out: str | None, model: str | None, asked: Options, master: str | None
+) -> dict[str, Any]:
+    from pboh.errors import InputError
     from pboh.integrations.spark import annotate_files
 
-    figures: dict[str, Any] = annotate_files(inputs, out, model, options, master=master)
-    summarise(f"annotations in {out}", figures, json)
+    if out is None or "-" in inputs:
+        raise InputError("Spark reads and writes files", todo="Name input files and --out")
+    return annotate_files(inputs, out, model, asked, master=master)
+
+
+def _finish(out: str | None, figures: dict[str, Any], json: Path | None) -> None:
+    from pboh.errors import InputError
+    from pboh.files.progress import summarise
+    from pboh.files.writing import write_json
+
+    if out is not None:
+        fresh = figures.pop("fresh", True)
+        title = f"annotations in {out}" if fresh else f"{out} is already finished: nothing to do"
+        summarise(title, figures, json)
+    elif json is not None:
+        write_json(json, figures)
+    if figures["failed_rows"] and not figures["documents"]:
+        raise InputError(f"none of the {figures['failed_rows']:,} rows could be annotated")

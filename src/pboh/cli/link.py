@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pboh.cli import app
+from pboh.cli import app, options
 
 if TYPE_CHECKING:
     from pboh.document import Document
@@ -27,38 +27,27 @@ class Format(StrEnum):
 @app.command("link")
 def link_command(
     source: Annotated[
-        str, typer.Argument(metavar="[TEXT|FILE|-]", help="Text, a text file, or - for standard input.")
+        str, typer.Argument(metavar="TEXT|FILE|-", help="A text, a text file, or - for standard input.")
     ] = "-",
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", metavar="MODEL", help="A model folder [default: the starter model]."),
-    ] = None,
+    model: options.Model = None,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")] = Format.table,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
     ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Least confidence [default: the model's].")
-    ] = None,
-    only: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Answer only with these entities, one title a line."),
-    ] = None,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
-    ] = None,
+    threshold: options.Threshold = None,
+    only: options.Only = None,
+    paper: options.Paper = False,
+    change: options.Change = None,
 ) -> None:
     """Find the names in a text and say which entities they mean.
 
-    A higher --threshold keeps fewer and surer mentions, 0 keeps all names that have an answer.
+    A higher --threshold keeps fewer and surer mentions; 0 keeps every name that has an answer.
 
+    \b
     Examples:
-
-      pboh link "Müller scored for Bayern in Paris." --model model
-
+      pboh link "Müller scored for Bayern in Paris."
       pboh link article.txt --model model --format html --out article.html
-
-      curl -s https://example.org/news.txt | pboh link - --model model --format json
+      curl -s https://example.org/news.txt | pboh link - --format json
     """
     from pboh.cli.only import read_only
     from pboh.files.writing import written_aside
@@ -66,7 +55,7 @@ def link_command(
     from pboh.linker import load
 
     text, name = _read(source)
-    linker = load(model, **parse_changes(change or []))
+    linker = load(model, paper=paper, **parse_changes(change or []))
     document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
     if format is Format.table and out is None:
         _table(document)
@@ -82,9 +71,11 @@ def link_command(
 
 def _read(source: str) -> tuple[str, str | None]:
     """The text and its name: standard input, a file if there is one of that name, else the argument."""
+    from pboh.cli.printing import say_waiting
     from pboh.errors import InputError
 
     if source == "-":
+        say_waiting("text")
         return sys.stdin.buffer.read().decode("utf-8", "replace"), None
     try:
         path = Path(source)
@@ -126,7 +117,7 @@ def _one_line(text: str) -> str:
 
 
 def _table(document: Document) -> None:
-    """The mentions as a table on the terminal; plain columns when it is none."""
+    """The mentions as a table on a terminal, as plain columns elsewhere."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

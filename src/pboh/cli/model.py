@@ -1,4 +1,4 @@
-"""``pboh build``, ``pboh info`` and ``pboh warmup``: the model artefact."""
+"""``pboh build``, ``prune``, ``info`` and ``warmup``: the model artefact."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from pboh.cli import app
-
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON too.")
-]
-ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train, or starter.")
-]
+from pboh.cli import app, options
 
 
 @app.command("build")
 def build(
     counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="A folder written by pboh count.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the new model.")],
-    top: Annotated[int, typer.Option(help="Entities kept per name and layer.", min=1, max=255)] = 64,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    top: options.Top = 64,
     derived_names: Annotated[bool, typer.Option(help="Also learn names that titles suggest.")] = True,
-    fuzzy: Annotated[bool, typer.Option(help="Index names for the rescue of misspelt ones.")] = True,
+    fuzzy: Annotated[bool, typer.Option(help="Index names so that misspelt ones are found.")] = True,
     own_words: Annotated[bool, typer.Option(help="Keep the words of entities' own pages.")] = True,
-    json: JsonFile = None,
+    json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
 
@@ -47,28 +40,60 @@ def build(
     summarise(f"model {out}", figures, json)
 
 
+@app.command("prune")
+def prune(
+    model: options.OwnModel,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the small model.")],
+    megabytes: Annotated[float, typer.Option(min=0.1, help="How large it may be.")] = 32,
+    json: options.Json = None,
+) -> None:
+    """Make a model small enough to carry around: the same entities, less evidence, compressed.
+
+    It opens like any other model; the first time, it is unpacked into the user's cache. Calibrate it again
+    afterwards: less evidence means different probabilities.
+
+    Example: pboh prune --model model --out small --megabytes 32
+    """
+    from pboh.files.progress import progress, summarise
+    from pboh.files.writing import folder_size
+    from pboh.linker import load
+    from pboh.model.small.prune import prune_to
+
+    began = perf_counter()
+    linker = load(model)
+    layers, popularity = linker.settings.layers, linker.settings.popularity
+    with progress("pruning") as bar:
+        info = prune_to(linker.model, layers, out, megabytes, popularity=popularity, report=bar)
+    figures = {
+        "entities": info["totals"]["entities"],
+        "megabytes": folder_size(out) / 1e6,
+        "megabytes_before": folder_size(linker.model.folder) / 1e6,
+        **info["options"]["prune"],
+        "seconds": perf_counter() - began,
+    }
+    summarise(f"model {out}", figures, json)
+
+
 @app.command("info")
 def info(
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="A model folder (default: the starter model).")
-    ] = None,
-    verify: Annotated[bool, typer.Option(help="Compare every file with its checksum.")] = False,
-    json: JsonFile = None,
+    model: options.Model = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every file against its checksum.")] = False,
+    json: options.Json = None,
 ) -> None:
     """Say what a model was made from, how large it is, and whether it is intact.
 
-    Example: pboh info model --verify
+    Example: pboh info --model model --verify
     """
+    from pboh.cli.printing import output
     from pboh.files.progress import summarise
     from pboh.files.writing import folder_size
+    from pboh.linker import model_folder
     from pboh.model import store
-    from pboh.model.starter import starter_folder
 
-    if model is None or (str(model) == "starter" and not model.exists()):
-        model = starter_folder()
-    opened = store.open_model(model)
+    folder = model_folder(model)
+    opened = store.open_model(folder)
     if verify:
-        store.verify(model)
+        store.verify(folder)
     figures: dict[str, Any] = {
         key: opened.info.get(key)
         for key in ("version", "pboh", "created", "language", "settings", "licence", "note")
@@ -84,10 +109,10 @@ def info(
         figures["borrows_from"] = opened.info["base"]["model"]
     if opened.overlays:
         figures["overlays"] = ", ".join(f"{o.name} ({o.size:,} entities)" for o in opened.overlays)
-    figures |= {"megabytes": folder_size(model) / 1e6, "files": len(opened.arrays)}
+    figures |= {"megabytes": folder_size(folder) / 1e6, "files": len(opened.arrays)}
     if verify:
         figures["verified"] = "every checksum agrees"
-    summarise(f"model {model}", figures, json)
+    summarise(f"model {folder}", figures, json, output())
 
 
 @app.command("warmup")

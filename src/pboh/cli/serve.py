@@ -1,101 +1,146 @@
-"""``pboh serve``: the HTTP service."""
+"""``pboh serve``: the HTTP service, and tools for language models."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import sys
+from contextlib import redirect_stdout
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 
-from pboh.cli import app
+from pboh.cli import app, options
+from pboh.service.options import Limits, Options
 
-_LIMITS = "Limits"
+LIMITS = Limits()
+
+
+def _limit(help: str, least: float) -> Any:
+    return typer.Option(help=help, min=least, rich_help_panel="Limits")
+
+
+class Transport(StrEnum):
+    """How a client of the Model Context Protocol talks to the server."""
+
+    stdio = "stdio"
+    http = "http"
+
+
+class LogFormat(StrEnum):
+    """How requests are logged."""
+
+    json = "json"
+    text = "text"
+
+
+class LogLevel(StrEnum):
+    """The least important messages that are logged."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
 
 
 @app.command("serve")
-def serve(
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", metavar="MODEL", help="A model folder [default: the starter model]."),
-    ] = None,
+def serve_command(
+    model: options.Model = None,
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8080,
     host: Annotated[
         str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")
     ] = "127.0.0.1",
-    workers: Annotated[int, typer.Option(help="Processes; they share the mapped model.", min=1)] = 1,
-    threads: Annotated[int, typer.Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
-    paper: Annotated[bool, typer.Option("--paper", help="The paper's model: every extension off.")] = False,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
+    mcp: Annotated[
+        Transport | None,
+        typer.Option(help="Offer tools to language models; with stdio, the client starts this command."),
     ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, help="Parallel workers; they share the mapped model.")
+    ] = 1,
+    threads: Annotated[int, typer.Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
+    paper: options.Paper = False,
+    change: options.Change = None,
+    log_format: Annotated[LogFormat, typer.Option(help="How to log.")] = LogFormat.json,
+    log_level: Annotated[LogLevel, typer.Option(help="Log nothing less important.")] = LogLevel.info,
     max_body: Annotated[
-        str, typer.Option(metavar="SIZE", help="Largest request.", rich_help_panel=_LIMITS)
+        str, typer.Option(metavar="SIZE", help="Largest request.", rich_help_panel="Limits")
     ] = "4MB",
-    max_mentions: Annotated[
-        int, typer.Option(help="Mentions of a document.", min=1, rich_help_panel=_LIMITS)
-    ] = 2_000,
+    max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
+    max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
     max_documents: Annotated[
-        int,
-        typer.Option(help="Documents of a batch, cells of a reconciliation.", min=1, rich_help_panel=_LIMITS),
-    ] = 100,
-    max_seconds: Annotated[
-        float, typer.Option(help="Waiting and computing of a request.", min=0.1, rich_help_panel=_LIMITS)
-    ] = 30.0,
+        int, _limit("Documents of a batch, cells of a reconciliation.", 1)
+    ] = LIMITS.documents,
+    max_seconds: Annotated[float, _limit("Waiting and computing of a request.", 0.1)] = LIMITS.seconds,
     client_seconds: Annotated[
-        float, typer.Option(help="Time a client has to send a request.", min=0.1, rich_help_panel=_LIMITS)
-    ] = 20.0,
-    max_waiting: Annotated[
-        int, typer.Option(help="Requests that wait in a worker.", min=1, rich_help_panel=_LIMITS)
-    ] = 256,
-    max_connections: Annotated[
-        int, typer.Option(help="Connections of a worker.", min=1, rich_help_panel=_LIMITS)
-    ] = 1_000,
-    shutdown_seconds: Annotated[
-        int, typer.Option(help="Time running requests have to finish.", min=0, rich_help_panel=_LIMITS)
-    ] = 30,
-    log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+        float, _limit("Time a client has to send a request.", 0.1)
+    ] = LIMITS.client_seconds,
+    max_waiting: Annotated[int, _limit("Requests that wait in a worker.", 1)] = LIMITS.waiting,
+    max_connections: Annotated[int, _limit("Connections of a worker.", 1)] = LIMITS.connections,
+    shutdown_seconds: Annotated[int, _limit("Time running requests have to finish.", 0)] = 30,
 ) -> None:
     """Answer over HTTP: JSON, GERBIL, DBpedia Spotlight, REL, OpenRefine, and a page to look at.
 
     It listens on this machine only, unless --host says otherwise: there are no accounts, so let a proxy
     decide who may ask. Open http://127.0.0.1:8080 for the page and /docs for all addresses.
 
-    Example: pboh serve --model model --workers 2
+    With --mcp it speaks the Model Context Protocol instead: an assistant that knows of it can ground names
+    offline, with a probability and a reason (link_text, disambiguate, look_up_entity, explain). With http the
+    address is http://HOST:PORT/mcp.
+
+    \b
+    Examples:
+      pboh serve --model model --workers 2
+      pboh serve --mcp stdio
     """
-    from pboh.errors import InputError, MissingExtraError
+    from pboh.errors import MissingExtraError
     from pboh.files.writing import parse_size
     from pboh.inference.settings import parse_changes
-    from pboh.service.options import Limits, Options
+    from pboh.linker import model_folder
 
-    limits = Limits(
-        body=parse_size(max_body),
-        mentions=max_mentions,
-        documents=max_documents,
-        seconds=max_seconds,
-        client_seconds=client_seconds,
-        waiting=max_waiting,
-        connections=max_connections,
-    )
-    if log_format not in ("json", "text"):
-        raise InputError(f"unknown log format {log_format!r}", todo="Choose json or text")
-    if log_level not in ("debug", "info", "warning", "error"):
-        raise InputError(f"unknown log level {log_level!r}", todo="Choose debug, info, warning or error")
-    options = Options(
-        model=None if model is None else str(model.resolve()),
+    changes = parse_changes(change or [])
+    if mcp is not None:
+        _offer_tools(model, paper, changes, mcp, host, port, max_characters)
+        return
+    asked = Options(
+        model=None if model is None else str(model_folder(model)),
         paper=paper,
-        settings=parse_changes(change or []),
+        settings=changes,
         host=host,
         port=port,
         workers=workers,
         threads=threads,
-        log_format=log_format,
-        log_level=log_level,
+        log_format=log_format.value,
+        log_level=log_level.value,
         shutdown_seconds=shutdown_seconds,
-        limits=limits,
+        limits=Limits(
+            body=parse_size(max_body),
+            mentions=max_mentions,
+            documents=max_documents,
+            seconds=max_seconds,
+            client_seconds=client_seconds,
+            waiting=max_waiting,
+            connections=max_connections,
+        ),
     )
     try:
         from pboh.service.server import run
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of(missing.name or "fastapi", "serve") from None
-    run(options)
+    run(asked)
+
+
+def _offer_tools(
+    model: str | None,
+    paper: bool,
+    changes: dict[str, Any],
+    transport: Transport,
+    host: str,
+    port: int,
+    max_characters: int,
+) -> None:
+    """Serve the Model Context Protocol."""
+    from pboh.integrations.mcp import serve
+    from pboh.linker import load
+
+    with redirect_stdout(sys.stderr):  # standard output belongs to the protocol
+        linker = load(model, paper=paper, **changes)
+    serve(linker, transport.value, host, port, max_characters)

@@ -60,15 +60,17 @@ def progress(title: str, *, continues: bool = False) -> Iterator[Report]:
         raise
 
 
-def summarise(title: str, figures: Mapping[str, Any], json_file: Path | None = None) -> None:
-    """Print the figures of a finished stage as a small table, and write them to ``json_file`` if given."""
-    console.print(title, style="bold", soft_wrap=True, markup=False)
-    table = Table(show_header=False, box=None)
-    for name, value in figures.items():
-        table.add_row(name.replace("_", " "), _readable(value))
-    console.print(table)
+def summarise(
+    title: str, figures: Mapping[str, Any], json_file: Path | None = None, out: Console = console
+) -> None:
+    """Write the figures of a finished stage to ``json_file`` if given, and print them as a small table."""
     if json_file is not None:
         write_json(json_file, dict(figures))
+    out.print(title, style="bold", soft_wrap=True, markup=False)
+    table = Table(show_header=False, box=None)
+    for name, value in figures.items():
+        table.add_row(Text(name.replace("_", " ")), Text(_readable(value)))
+    out.print(table)
 
 
 def _readable(value: object) -> str:

@@ -130,7 +130,7 @@ class PbohLinker(Pipe):
         self.linker = open_linker(cfg["model"], settings)
         model = self.linker.model
         if cfg["kb_id"] == "id" and "entity_id" not in model and not model.overlays:
-            todo = "Add those of Wikidata with: pboh add-ids MODEL page_props.sql.gz"
+            todo = "Add those of Wikidata with: pboh entities ids page_props.sql.gz --model MODEL"
             raise InputError("the model knows no ids of its entities", where=model.folder, todo=todo)
         self.cfg = {**cfg, "labels_discard": list(cfg["labels_discard"])}
         self._run: Run = {

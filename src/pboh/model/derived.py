@@ -66,7 +66,7 @@ def open_base(folder: Path, info: dict[str, Any]) -> Model:
     if numbering(base.info) != info["base"]["fingerprint"]:
         raise ModelError(
             f"{base.folder}, from which this model borrows, is another model now", where=folder,
-            todo="Make it again with: pboh add-entities MODEL FILE --out FOLDER",
+            todo="Make it again with: pboh entities add FILE --model MODEL --out FOLDER",
         )  # fmt: skip
     return base
 

@@ -1,4 +1,4 @@
-"""Wikidata ids for the entities of a model, out of Wikimedia's own tables (``pboh add-ids``).
+"""Wikidata ids for the entities of a model, out of Wikimedia's own tables (``pboh entities ids``).
 
 ``page_props`` says which item of Wikidata a page is about. It knows pages by the wiki's numbers, which a
 model carries if it was trained from a dump that has them; for others the table ``page`` gives their titles.

@@ -55,7 +55,7 @@ ARRAYS: dict[str, tuple[str, int]] = {
 }
 OPTIONAL: dict[str, tuple[str, int]] = {
     "entity_page": ("<u4", 1),  # the wiki's number of the entity's page, 0 = none
-    "entity_id": ("<u4", 1),  # Q-number in Wikidata, 0 = none (pboh add-ids)
+    "entity_id": ("<u4", 1),  # Q-number in Wikidata, 0 = none (pboh entities ids)
 }
 
 
@@ -87,7 +87,7 @@ class Model:
         return self.arrays["title_blob"][offsets[entity] : offsets[entity + 1]].tobytes().decode("utf-8")
 
     def id(self, entity: int) -> str | None:
-        """What others call an entity: its item in Wikidata (``pboh add-ids``), or what it was added with."""
+        """Id of an entity elsewhere: its Wikidata item (``pboh entities ids``), or what it was added with."""
         if entity >= self.entities:
             return self.overlay(entity).id(entity)
         number = int(self.arrays["entity_id"][entity]) if "entity_id" in self.arrays else 0
@@ -140,7 +140,7 @@ class ModelWriter:
             raise OutputError(
                 "the model there has entities added to it, which a new one would lose",
                 where=folder,
-                todo="Remove them with: pboh remove-entities MODEL NAME, or choose another --out",
+                todo="Remove them with: pboh entities remove NAME --model MODEL, or choose another --out",
             )
         self.folder = folder
         self.aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")

@@ -84,7 +84,9 @@ def remove_entities(model: Path, name: str) -> dict[str, Any]:
     gone = [overlay for overlay in info.get("overlays", []) if overlay["name"] == name]
     if not gone:
         lower = [o for o in overlays(model) if o["name"] == name]
-        todo = f"It belongs to {lower[0]['folder']}" if lower else f"List them with: pboh overlays {model}"
+        todo = f"List them with: pboh entities list --model {model}"
+        if lower:
+            todo = f"It belongs to {lower[0]['folder']}"
         raise InputError(f"the model has no overlay {name!r} of its own", where=model, todo=todo)
     with disk_errors(model):
         write_json(model / MANIFEST, _with_overlays(info, kept))

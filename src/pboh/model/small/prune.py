@@ -99,7 +99,7 @@ def prune_to(
         what = (
             "entities were added to the model" if model.overlays else "entities were added to the model there"
         )
-        todo = "Prune without them, and add them to the small model: pboh remove-entities, pboh add-entities"
+        todo = "Prune without them, and add them to the small model: pboh entities remove, pboh entities add"
         raise InputError(what, where=model.folder if model.overlays else out, todo=todo)
     try:
         for number, level in enumerate(LEVELS):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import pboh.cli.calibrate
 import pboh.cli.link
-import pboh.cli.prune  # noqa: F401
+import pboh.cli.model  # noqa: F401
 from pboh.cli import app
 from pboh.document import Document, Entity, Mention
 from pboh.errors import InputError, ModelError
@@ -52,7 +52,7 @@ def test_bytes_that_are_no_text_are_survived(world_model, tmp_path):
     assert run("link", "x" * 5000, "--model", world_model).exit_code == 0
 
 
-def test_json_has_the_shape_of_disambiguate(world_model):
+def test_json_has_mentions_with_candidates(world_model):
     document = json.loads(run("link", TEXT, "--model", world_model, "--format", "json").stdout)
     mention = next(m for m in document["mentions"] if m["text"] == "Bayern")
     assert mention["entity"] == "FC Bayern Munich"
@@ -139,7 +139,10 @@ def test_files_are_written_whole(world_model, tmp_path):
 def test_prune_and_calibrate(world_model, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     small, figures = tmp_path / "small", tmp_path / "figures.json"
-    assert run("prune", world_model, "--out", small, "--megabytes", "1", "--json", figures).exit_code == 0
+    assert (
+        run("prune", "--model", world_model, "--out", small, "--megabytes", "1", "--json", figures).exit_code
+        == 0
+    )
     assert json.loads(figures.read_text())["megabytes"] < 1
     text = "Zidane met Beckenbauer in Paris. Reus met Zidane."
     lines = []

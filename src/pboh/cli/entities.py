@@ -1,0 +1,166 @@
+"""``pboh entities``: a knowledge base of your own on top of a model, and Wikidata ids for its entities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from pboh.cli import app, options
+
+SHOWN = 10  # notes on standard error; a file with thousands of unknown links must not flood the terminal
+
+entities = typer.Typer(
+    no_args_is_help=True,
+    help="Add entities of your own to a model, list or remove them; add Wikidata ids.",
+)
+app.add_typer(entities, name="entities")
+
+
+@entities.command("add")
+def add(
+    source: Annotated[Path, typer.Argument(metavar="ENTITIES.jsonl", help="Entities, one object per line.")],
+    model: options.Model = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the overlay.", show_default="the name of the file"),
+    ] = None,
+    out: options.BesideModel = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave bad lines out instead of stopping.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the overlay of the same name.")] = False,
+    json: options.Json = None,
+) -> None:
+    """Teach a model entities of your own, in seconds and without counting again.
+
+    A line is {"title", "names": [...], "description": "text or words", "links": [titles], "id": "Q42"}; only
+    the title is required. "prior" (0.2) is the share of a name the model already knows that means the
+    new entity; "link" (0.9) is how likely its names are mentions wherever they occur. A title that the
+    model already knows only gets the names. Overlays stack: later ones may link to entities of earlier ones.
+
+    \b
+    Examples:
+      pboh entities add entities.jsonl --model model
+      pboh entities add entities.jsonl --out my-model
+    """
+    from pboh.files.progress import console, summarise
+    from pboh.linker import model_folder
+    from pboh.model.overlays.adding import add_entities
+
+    began, folder = perf_counter(), model_folder(model)
+    overlay, notes = add_entities(folder, source, name, out=out, skip_bad=skip_bad, replace=replace)
+    for note in notes[:SHOWN]:
+        console.print(note, style="yellow", soft_wrap=True, markup=False)
+    if len(notes) > SHOWN:
+        console.print(f"… and {len(notes) - SHOWN:,} more like these", style="yellow")
+    figures = {key: value for key, value in overlay.items() if key not in ("name", "created", "arrays")}
+    figures["seconds"] = perf_counter() - began
+    summarise(f"overlay {overlay['name']} of {out or model}", figures, json)
+
+
+@entities.command("list")
+def list_(
+    name: Annotated[
+        str | None, typer.Argument(metavar="OVERLAY", help="List the entities of this overlay.")
+    ] = None,
+    model: options.Model = None,
+    json: options.Json = None,
+) -> None:
+    """List the overlays of a model, lowest first, or the entities of one.
+
+    \b
+    Examples:
+      pboh entities list --model model
+      pboh entities list entities --model model
+    """
+    from pboh.errors import InputError
+    from pboh.files.writing import write_json
+    from pboh.linker import model_folder
+    from pboh.model.overlays.adding import overlays
+    from pboh.model.store import open_model
+
+    folder = model_folder(model)
+    keys: tuple[str, ...] = ("name", "entities", "known_before", "names", "links", "words", "created")
+    rows: list[dict[str, Any]] = [{key: o[key] for key in keys} for o in overlays(folder)]
+    if name is not None:
+        found = [overlay for overlay in open_model(folder).overlays if overlay.name == name]
+        if not found:
+            raise InputError(f"the model has no overlay {name!r}", where=folder)
+        numbers = range(found[0].first, found[0].first + found[0].size)
+        rows = [{"title": found[0].title(n), "id": found[0].id(n)} for n in numbers]
+        keys = ("title", "id")
+    if json is not None:
+        write_json(json, rows)
+    print("\t".join(key.replace("_", " ") for key in keys))
+    for row in rows:
+        print("\t".join("" if row[key] is None else str(row[key]) for key in keys))
+
+
+@entities.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(metavar="OVERLAY", help="Name of the overlay.")],
+    model: options.OwnModel,
+    json: options.Json = None,
+) -> None:
+    """Remove an overlay: the model answers as before, bit for bit.
+
+    Links of other overlays to its entities are dropped with it.
+
+    Example: pboh entities remove entities --model model
+    """
+    from pboh.files.progress import summarise
+    from pboh.linker import model_folder
+    from pboh.model.overlays.adding import remove_entities
+
+    gone = remove_entities(model_folder(model), name)
+    summarise(f"overlay {name} of {model} removed", {"entities": gone["entities"]}, json)
+
+
+@entities.command("ids")
+def ids(
+    properties: Annotated[
+        Path | None,
+        typer.Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of page properties."),
+    ] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAGE.sql.gz", help="Wikimedia's table of pages, if the model lacks page numbers."
+        ),
+    ] = None,
+    model: options.Model = None,
+    out: options.BesideModel = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the ids again.")] = False,
+    json: options.Json = None,
+) -> None:
+    """Let answers carry Wikidata ids.
+
+    Wikimedia publishes the tables beside each dump on dumps.wikimedia.org, such as
+    enwiki-latest-page_props.sql.gz. Use those of the same wiki; the date may differ.
+
+    \b
+    Examples:
+      pboh entities ids enwiki-latest-page_props.sql.gz --model model
+      pboh entities ids enwiki-latest-page_props.sql.gz --out my-model
+      pboh entities ids enwiki-latest-page_props.sql.gz --pages enwiki-latest-page.sql.gz --model model
+      pboh entities ids --remove --model model
+    """
+    from pboh.errors import InputError
+    from pboh.files.progress import progress, summarise
+    from pboh.linker import model_folder
+    from pboh.model.ids import add_ids, remove_ids
+
+    began, folder = perf_counter(), model_folder(model)
+    if remove:
+        remove_ids(folder)
+        summarise(f"model {model}", {"ids": "removed"}, json)
+        return
+    if properties is None:
+        raise InputError("the table of page properties is missing", todo="Name …-page_props.sql.gz")
+    with progress("reading ids") as report:
+        found = add_ids(folder, properties, pages, out=out, report=report)
+    figures: dict[str, Any] = dict(found)
+    summarise(f"model {out or model}", figures | {"seconds": perf_counter() - began}, json)
