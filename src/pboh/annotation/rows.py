@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -94,6 +93,8 @@ class Annotator:
         self.linker = options.linker(model)
         changed = {} if options.threshold is None else {"threshold": options.threshold}
         self._given = self.linker.with_settings(**changed)
+        self._fields = [name for name, _ in _MENTION]
+        self._fields += ["candidates"] * bool(options.candidates) + ["explanation"] * options.explain
         self._only = self.linker.only(options.only) if options.only else None
 
     def answer(self, text: Any, mentions: Any = None) -> Answer:
@@ -119,32 +120,8 @@ class Annotator:
         return self._given.disambiguate(text, spans, overlapping=overlapping, entities=self._only)
 
     def _plain(self, mention: Mention) -> dict[str, Any]:
-        entity = mention.entity
-        plain = {
-            "start": mention.start,
-            "end": mention.end,
-            "text": mention.text,
-            "entity": entity.title if entity else None,
-            "id": entity.id if entity else None,
-            "probability": mention.probability,
-            "score": mention.score,
-            "detection": mention.detection,
-        }
-        if self.options.candidates:
-            plain["candidates"] = [
-                {
-                    "entity": c.entity.title,
-                    "id": c.entity.id,
-                    "prior": c.prior,
-                    "score": c.score,
-                    "probability": c.probability,
-                }
-                for c in mention.candidates[: self.options.candidates]
-            ]
-        if self.options.explain:
-            explanation = mention.explain()
-            plain["explanation"] = asdict(explanation) if explanation else None
-        return plain
+        plain = mention.to_dict(self.options.candidates, explain=self.options.explain)
+        return {name: plain[name] for name in self._fields}
 
 
 @lru_cache(maxsize=2)
