@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.common import ROOT, save, table
 from pboh.files.writing import peak_memory_megabytes
-from pboh.learning.kernels import Documents, Names
-from pboh.learning.pairs import both_ways, cooccurring
-from pboh.learning.parameters import Parameters, blank, starting_point
-from pboh.learning.pseudo_likelihood import Learner, LearningOptions
+from pboh.learning.pseudo_likelihood.kernels import Documents, Names
+from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
+from pboh.learning.pseudo_likelihood.pairs import both_ways, cooccurring
+from pboh.learning.pseudo_likelihood.parameters import Parameters, blank, starting_point
 
 EPOCHS = 2
 

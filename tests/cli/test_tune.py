@@ -1,4 +1,4 @@
-"""``pboh tune`` and ``pboh ablate`` as typed; data that chose a setting may not judge it."""
+"""``pboh tune`` as typed; data that chose a setting may not judge it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def model(world_model: Path, tmp_path: Path) -> Path:
 
 
 GRID = (
-    *("--set", "tau=0", "--set", "zeta=0", "--only", "zeta=0,0.2", "--only", "fuzzy=false,true"),
+    *("--set", "tau=0", "--set", "zeta=0", "--vary", "zeta=0,0.2", "--vary", "fuzzy=false,true"),
     *("--rounds", 1, "--workers", 1),
 )
 
@@ -90,8 +90,8 @@ def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, ca
     ("arguments", "message"),
     [
         (["-v", "nowhere.jsonl"], "there is no such dataset"),
-        (["-v", WORLD, "--only", "tua"], "'tua' has no grid"),
-        (["-v", WORLD, "--only", "tau=much"], "'much' is no value for tau"),
+        (["-v", WORLD, "--vary", "tua"], "'tua' has no grid"),
+        (["-v", WORLD, "--vary", "tau=much"], "'much' is no value for tau"),
         (
             ["-v", f"{WORLD}#0:5", "--test", f"{WORLD}#3:9"],
             "2 of 6 documents are also in the validation data",
@@ -122,33 +122,35 @@ def test_interruption_shows_the_best_and_stores_nothing(model: Path, monkeypatch
     assert (model / "model.json").read_bytes() == before
 
 
-def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
-    table, gains = tmp_path / "table.md", tmp_path / "gains.json"
-    wanted = ("--only", "coreference", "--only", "own page", "--workers", 1)
-    assert run("ablate", "-m", world_model, WORLD, *wanted, "--out", table, "--json", gains) == 0
-    out = capsys.readouterr().out
-    assert "Alone, on the paper's model" in out and "On top of all the others" in out
-    text = table.read_text()
-    assert text.count("| coreference | coreference=10 | yes |") == 2
-    assert text.count("| words of the own page | own_words=0.2 | no |") == 2
-    rows = {row["name"]: row for row in json.loads(gains.read_text())}
-    assert set(rows) == {"coreference", "words of the own page", "everything"}
-    assert set(rows["coreference"]["alone"]) == {"world", "mean"}
+def test_fit(model: Path, tmp_path: Path, capsys) -> None:
+    figures = tmp_path / "figures.json"
+    arguments = ("tune", model, "-v", f"{WORLD}#0:8", "--test", f"{WORLD}#8:12", "--fit", "--json", figures)
+    terms = ("--vary", "prior", "--vary", "context", "--vary", "pairs")
+    assert run(*arguments, *terms, "--write") == 0
+    found = json.loads(figures.read_text())
+    assert found["documents"] == 8 and {"weight_prior", "weight_context", "weight_pairs"} <= set(found)
+    assert {"world#8:12_fitted_loss", "world#8:12_current_accuracy"} <= set(found)
+    assert "weight prior" in capsys.readouterr().err
+    info = json.loads((model / "model.json").read_text())
+    assert info["settings"]["zeta"] == found["setting_zeta"]
+    assert info["tuned_on"]["datasets"] == ["world#0:8"]
+    assert run(*arguments, "--vary", "magic") == 1
+    assert "unknown terms ['magic']" in capsys.readouterr().err
 
 
-def test_ablate_of_nothing(world_model: Path, capsys) -> None:
-    assert run("ablate", "-m", world_model, WORLD, "--only", "magic") == 1
-    assert "no extension is called magic" in " ".join(capsys.readouterr().err.split())
+@pytest.mark.parametrize("command", [("tune", "starter", "--write"), ("calibrate", "starter")])
+def test_the_packaged_model_is_refused_before_the_work(command: tuple[str, ...], capsys, monkeypatch) -> None:
+    monkeypatch.setattr(pboh.linker, "load", lambda *a, **k: pytest.fail("it began to work"))
+    assert run(*command, "-v", WORLD) == 1
+    message = " ".join(capsys.readouterr().err.split())
+    assert "the model inside the package cannot be changed" in message and "Copy" in message
 
 
 def test_every_option_is_documented() -> None:
     import inspect
 
-    from pboh.cli.ablate import ablate_command
     from pboh.cli.tune import tune_command
 
-    pages = {tune_command: "how-to/tune.md", ablate_command: "explanation/extensions.md"}
-    for command, page in pages.items():
-        text = (DOCS / page).read_text(encoding="utf-8")
-        names = set(inspect.signature(command).parameters) - {"datasets", "model", "change"}
-        assert [name for name in {*names, "set"} if f"--{name}" not in text] == []
+    text = (DOCS / "how-to" / "tune.md").read_text(encoding="utf-8")
+    names = set(inspect.signature(tune_command).parameters) - {"model", "change"}
+    assert [name for name in {*names, "set"} if f"--{name}" not in text] == []

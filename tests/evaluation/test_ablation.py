@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pboh.evaluation.ablation import EXTENSIONS, Extension, ablate, ablation_tables, markdown, plain
+from pboh.evaluation.ablation import EXTENSIONS, Extension, ablate, ablation_tables, plain
 from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.evaluation.metrics import judge, micro_scores
 from pboh.evaluation.runner import answer_document
-from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import value_of, with_values
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.linker import Linker, load
@@ -102,15 +101,6 @@ def test_tables_stress_what_is_sure(real: Linker, gold: Dataset) -> None:
         assert ((number, 3) in alone.strong) == row.alone[0].sure
         assert ((number, 5) in alone.strong) == row.alone[-1].sure
     assert plain(rows, [gold])[0]["on_top"]["world"]["f1"] == rows[0].on_top[0].f1
-
-
-def test_markdown() -> None:
-    table = Table("Title", ["Extension", "a|b"], [["one", "+1.00"], ["two", "-1.00"]], "note")
-    table.strong.add((0, 1))
-    assert markdown(table) == (
-        "### Title\n\n| Extension | a&#124;b |\n| --- | ---: |\n"
-        "| one | **+1.00** |\n| two | -1.00 |\n\nnote\n"
-    )
 
 
 def test_a_calibration_does_not_favour_the_settings_it_belongs_to(

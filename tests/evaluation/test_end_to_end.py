@@ -71,7 +71,7 @@ def test_every_kind_of_error_is_counted(world_model):
     assert result.detection["strong"].recall == pytest.approx(found / result.gold)
     assert result.linking == pytest.approx(result.a2kb["strong"].recall / result.detection["strong"].recall)
     assert result.megabytes_per_second > 0
-    tables = end_to_end_tables([result])
+    tables = end_to_end_tables([result], "world")
     assert all(len(row) == len(table.header) for table in tables for row in table.rows)
 
 

@@ -35,9 +35,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Measure and tune": {
         "evaluate": "evaluate",
-        "ablate": "ablate",
         "tune": "tune",
-        "fit": "learn",
         "calibrate": "calibrate",
         "learn": "learn",
     },

@@ -32,15 +32,18 @@ def calibrate_command(
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.files.progress import progress, summarise
-    from pboh.files.writing import write_json
-    from pboh.learning.calibration import calibrate, store
+    from pboh.files.writing import check_outputs, write_json
+    from pboh.learning.calibration import calibrate
+    from pboh.learning.store import store_calibration, writable_model
     from pboh.linker import load
 
+    check_outputs(json)
+    folder = writable_model(model) if write else None
     datasets = [read_dataset(spec) for spec in validation]
     with progress("calibrating") as bar:
         fitted = calibrate(load(model), datasets, bar)
-    if write:
-        store(model, fitted, datasets)
+    if folder is not None:
+        store_calibration(folder, datasets, fitted)
     if json is not None:
         write_json(json, fitted)
     for name, function in fitted.items():

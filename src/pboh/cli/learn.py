@@ -1,4 +1,4 @@
-"""``pboh learn`` and ``pboh fit``: parameters from data instead of from counts and grids."""
+"""``pboh learn``: parameters from the pages of a corpus instead of from counts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ import typer
 
 from pboh.cli import app
 
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON too.")
-]
-ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train.")
-]
-
 
 @app.command("learn")
 def learn(
-    model: ModelFolder,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train.")],
     corpus: Annotated[Path, typer.Option("--corpus", "-c", metavar="DIR", help="Written by pboh extract.")],
     start: Annotated[str, typer.Option(help="Where to start: zeros, prior (λ = 0) or bethe.")] = "prior",
     centre: Annotated[str, typer.Option(help="What the penalty pulls towards: zero or start.")] = "zero",
@@ -44,7 +37,9 @@ def learn(
     ] = None,
     every: Annotated[float, typer.Option(help="Seconds between checkpoints.", min=0.0)] = 300.0,
     restart: Annotated[bool, typer.Option("--restart", help="Forget an unfinished run.")] = False,
-    json: JsonFile = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON too.")
+    ] = None,
 ) -> None:
     """Learn ρ and λ by pseudo-likelihood from the pages of a corpus and store them with the model.
 
@@ -54,11 +49,11 @@ def learn(
     Example: pboh learn model --corpus corpus --start bethe --centre start --rescaled
     """
     from pboh.files.progress import console, progress, summarise
-    from pboh.files.writing import write_json
-    from pboh.learning.documents import DataOptions
-    from pboh.learning.learn import ParameterOptions
-    from pboh.learning.learn import learn as learn_parameters
-    from pboh.learning.pseudo_likelihood import LearningOptions
+    from pboh.files.writing import check_outputs, write_json
+    from pboh.learning.pseudo_likelihood.documents import DataOptions
+    from pboh.learning.pseudo_likelihood.learn import ParameterOptions
+    from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
+    from pboh.learning.pseudo_likelihood.learner import LearningOptions
 
     def epoch_done(entry: dict[str, float]) -> None:
         trained = f"loss {entry['train_loss']:.4f}, " if entry["epoch"] else ""
@@ -67,6 +62,7 @@ def learn(
             f"{entry['accuracy']:.2%} right ({entry['accuracy_choices']:.2%} of real choices)"
         )
 
+    check_outputs(json)
     with progress("learning") as report:
         figures = learn_parameters(
             model, corpus,
@@ -80,42 +76,3 @@ def learn(
     summarise(f"learned for {model}", {name: value for name, value in figures.items() if name != "history"})
     if json is not None:
         write_json(json, figures)
-
-
-@app.command("fit")
-def fit(
-    model: ModelFolder,
-    gold: Annotated[
-        list[str], typer.Argument(metavar="GOLD...", help="Gold documents the model was not counted from.")
-    ],
-    use: Annotated[str, typer.Option(help="Terms to weigh, separated by commas.")] = "",
-    test: Annotated[
-        float, typer.Option(help="Share of the documents kept for judging.", min=0.0, max=0.9)
-    ] = 0.3,
-    seed: Annotated[int, typer.Option(help="Decides which documents are kept.", min=0)] = 0,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="Candidates and windows of the paper's model.")
-    ] = False,
-    json: JsonFile = None,
-) -> None:
-    """Fit the few global weights (ζ, τ, …) to gold documents: convex, in seconds, with standard errors.
-
-    All other mentions are taken as known, as in pseudo-likelihood. Documents the model was counted from would
-    make every count look better than it is: use others. Values that are settings can be used right away.
-
-    Example: pboh fit model validation.jsonl.gz
-    """
-    from pboh.evaluation.datasets import read_dataset
-    from pboh.files.progress import progress, summarise
-    from pboh.learning.fit import fit_weights
-    from pboh.linker import load
-
-    documents = [
-        (document.text, [(m.start, m.end, m.gold) for m in document.linked if m.gold is not None])
-        for name in gold
-        for document in read_dataset(name)
-    ]
-    names = [name.strip() for name in use.split(",") if name.strip()] or None
-    with progress("fitting") as report:
-        figures = fit_weights(load(model, paper=paper), documents, names, test, seed, report)
-    summarise(f"weights for {model}", figures, json)

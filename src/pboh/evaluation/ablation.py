@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import micro_scores
 from pboh.evaluation.tables import Table
@@ -88,6 +89,15 @@ EXTENSIONS = (
     Extension("damping", {"damping": 0.5}),
     Extension("threshold", {"threshold": 0.3}),
 )
+
+
+def find_extensions(words: Sequence[str]) -> list[Extension]:
+    """The extensions that have one of the words in their name; all without words."""
+    found = [e for e in EXTENSIONS if not words or any(word in e.name for word in words)]
+    if not found:
+        known = ", ".join(extension.name for extension in EXTENSIONS)
+        raise InputError(f"no extension is called {' or '.join(words)}", todo=f"Known are {known}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +200,6 @@ def ablation_tables(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> li
 def written_settings(changes: Changes) -> str:
     """Settings as ``--set`` takes them."""
     return ", ".join(f"{name}={written(value)}" for name, value in changes.items())
-
-
-def markdown(table: Table) -> str:
-    """A table in Markdown, its title above and its note below."""
-
-    def line(cells: Sequence[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
-
-    rule = line(["---" if at in table.words else "---:" for at in range(len(table.header))])
-    rows = "".join(
-        line([f"**{c}**" if (at, column) in table.strong else c for column, c in enumerate(cells)])
-        for at, cells in enumerate(table.rows)
-    )
-    return f"### {table.title}\n\n{line(table.header)}{rule}{rows}\n{table.note}\n"
 
 
 def plain(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[dict[str, Any]]:

@@ -173,14 +173,14 @@ def _summary(
     )
 
 
-def end_to_end_tables(results: Sequence[EndToEnd]) -> list[Table]:
-    """What was found, what of it is right, and what went wrong."""
+def end_to_end_tables(results: Sequence[EndToEnd], model: str) -> list[Table]:
+    """What a model found, what of it is right, and what went wrong."""
     header = ["Dataset", "gold", "answers"]
     for match in MATCHES:
         header += [f"{match} P", "R", "F1", "macro F1"]
-    scores = Table("From raw text to entities (A2KB)", header)
+    scores = Table(f"From raw text to entities (A2KB), {model}", header)
     parts = Table(
-        "Detection and linking apart",
+        f"Detection and linking apart, {model}",
         ["Dataset", "spans P", "R", "F1", "overlap P", "R", "F1", "linking", "missed", "boundary", "entity",
          "extra", "ms/doc", "MB/s"],
     )  # fmt: skip

@@ -45,6 +45,19 @@ class Table:
             self.ours.add(len(self.rows))
         self.rows.append(list(cells))
 
+    def markdown(self) -> str:
+        """The table in Markdown, its title above and its note below."""
+
+        def line(cells: Iterable[str]) -> str:
+            return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+
+        rule = line("---" if at in self.words else "---:" for at in range(len(self.header)))
+        rows = "".join(
+            line(f"**{c}**" if (at, column) in self.strong else c for column, c in enumerate(cells))
+            for at, cells in enumerate(self.rows)
+        )
+        return f"### {self.title}\n\n{line(self.header)}{rule}{rows}\n{self.note}\n"
+
 
 def percent(share: float) -> str:
     """A share as the paper prints it: 86.72."""

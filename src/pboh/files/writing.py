@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
@@ -22,10 +23,10 @@ from pboh.errors import InputError, OutputError, PbohError
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of ``path`` and rename it into place when the block succeeds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
             yield aside
             if aside.is_file():
                 flush_to_disk(aside)
@@ -35,6 +36,17 @@ def written_aside(path: Path) -> Iterator[Path]:
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.unlink(missing_ok=True)
+
+
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse files that cannot be written before any work is done for them."""
+    for path in filter(None, paths):
+        with disk_errors(path):
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=path.parent):
+                pass
 
 
 @contextmanager
@@ -51,6 +63,9 @@ def disk_errors(path: Path) -> Iterator[None]:
             errno.EACCES: ("permission denied", "Choose a folder you may write to"),
             errno.EPERM: ("permission denied", "Choose a folder you may write to"),
             errno.EROFS: ("the file system is read-only", "Choose a folder you may write to"),
+            errno.ENOTDIR: ("a folder of this path is a file", "Choose another place"),
+            errno.EEXIST: ("a folder of this path is a file", "Choose another place"),
+            errno.EISDIR: ("this is a folder", "Name a file"),
         }
         if error.errno not in reasons:
             raise

@@ -9,7 +9,6 @@ stored in ``model.json`` together with what they were fitted on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -18,12 +17,10 @@ from numpy.typing import NDArray
 
 from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
 from pboh.errors import InputError
-from pboh.evaluation.leakage import fingerprints
 from pboh.files.progress import Report, silent
-from pboh.files.writing import write_json
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
-from pboh.model.store import MANIFEST, read_manifest
+from pboh.learning.logistic import maximise, yes_or_no
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
@@ -44,21 +41,13 @@ PENALTY = 1e-3
 def fit_weights(
     features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]
 ) -> dict[str, float]:
-    """Logistic regression by Newton's method, with a little ridge on standardised features."""
+    """Logistic regression, with a little ridge on standardised features."""
     columns = np.stack([features[name] for name in names], axis=1)
     mean, spread = columns.mean(0), np.maximum(columns.std(0), 1e-9)
     x = np.column_stack([np.ones(len(columns)), (columns - mean) / spread])
     ridge = np.full(x.shape[1], PENALTY * len(x))
     ridge[0] = 1e-9
-    w = np.zeros(x.shape[1])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (p - right) + ridge * w
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
-        w -= step
-        if np.abs(step).max() < 1e-8:
-            break
+    w, _ = maximise(yes_or_no(x, right), ridge)
     slopes = w[1:] / spread
     return {"bias": float(w[0] - slopes @ mean), **dict(zip(names, slopes.tolist(), strict=True))}
 
@@ -254,18 +243,3 @@ def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = sile
         fitted[name] = reliability.to_dict() | {"fitted": on}
     report(len(tasks), len(tasks))
     return fitted
-
-
-def store(folder: Path, fitted: Mapping[str, Any], datasets: Sequence[Dataset]) -> None:
-    """Write what was fitted into the model's description, and which documents may not judge it any more.
-
-    The threshold of ``calibration`` becomes the model's own: less probable answers are withheld (NIL).
-    """
-    info = read_manifest(folder)
-    before = info.get("tuned_on", {})
-    info["tuned_on"] = {
-        "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
-        "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
-    }
-    info["settings"] = {**info.get("settings", {}), "threshold": fitted["calibration"]["threshold"]}
-    write_json(folder / MANIFEST, {**info, **fitted})

@@ -9,21 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.leakage import fingerprints
 from pboh.evaluation.metrics import macro_scores, micro_scores
 from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring, value_of, with_values
 from pboh.files.progress import Report, silent
-from pboh.files.writing import write_json
 from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
-from pboh.model.store import MANIFEST, read_manifest
 
 Value = float | int | bool | str
 
@@ -239,17 +235,6 @@ def parse_space(wanted: Sequence[str]) -> dict[str, tuple[Value, ...]]:
         else:
             space[name] = SPACE[name]
     return space or dict(SPACE)
-
-
-def store_winner(folder: Path, tuning: Tuning, datasets: Sequence[Dataset]) -> None:
-    """Make the winner the model's own settings, and record what it was chosen on."""
-    info = read_manifest(folder)
-    info["settings"] = differences(tuning.settings)
-    info["tuned_on"] = {
-        "datasets": [dataset.name for dataset in datasets],
-        "documents": sorted(fingerprints(datasets)),
-    }
-    write_json(folder / MANIFEST, info)
 
 
 def differences(settings: Settings, base: Settings = DEFAULT) -> dict[str, Any]:

@@ -1,69 +1,63 @@
-"""The few global weights of the score, fitted by the same pseudo-likelihood: convex, and a matter of seconds.
+"""The few global weights of the score, fitted by pseudo-likelihood: convex, and a matter of seconds.
 
 With every other mention at its gold entity, p(e | m_i, e_−i) ∝ exp(w · f_i(e)) is a logistic regression over
-the terms f of Eq. (c2) and of the extensions. Its maximum is found by Newton's method; the inverse of the
-Hessian gives standard errors. An argmax does not change when all weights are multiplied, so relative to the
-weight of log p(e|m) they are the values grid search looks for: ζ, τ, the weight of own-page words.
+the terms f of Eq. (c2) and of the extensions; the inverse of the Hessian gives standard errors. An argmax
+does not change when all weights are multiplied, so relative to the weight of log p(e|m) they are the values
+grid search looks for: ζ, τ, the weight of own-page words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
 from pboh.errors import InputError
+from pboh.evaluation.datasets import Dataset, GoldDocument, GoldMention
 from pboh.files.progress import Report, silent
 from pboh.inference.potentials import Potentials, Unary, conditional_scores
 from pboh.inference.reliability import links_of
+from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
-from pboh.learning.kernels import Array
+from pboh.learning.logistic import Array, choice, maximise
 from pboh.linker import Linker
 
 FEATURES = ("prior", "context", "pairs", "same", "popularity", "coreference", "own_words")
 LOWEST_PRIOR = 1e-3  # p(e|m) of a candidate that only a longer mention brings
-
-
-GoldSpan = tuple[int, int, str]
-"""Start, end and title of a gold mention."""
+PENALTY = 1e-3  # of ‖w‖²
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
     """Mentions with a choice: rows ``offsets[i]:offsets[i + 1]`` are candidates, ``gold[i]`` the right row.
 
-    ``document`` numbers the document of every mention. ``unanswerable`` mentions (gold is no candidate, or
-    the only one) teach nothing about weights and are not here.
+    ``unanswerable`` mentions (gold is not a candidate, or the only one) teach nothing and are not here.
     """
 
     matrix: Array
     offsets: Array
     gold: Array
-    document: Array
     names: tuple[str, ...]
-    unanswerable: int
+    unanswerable: int = 0
 
-    def of(self, documents: Array) -> Choices:
-        """The mentions of some documents."""
-        keep = np.isin(self.document, documents)
-        rows = np.repeat(keep, np.diff(self.offsets))
-        offsets = np.concatenate(([0], np.cumsum(np.diff(self.offsets)[keep]))).astype(np.int64)
-        gold = offsets[:-1] + (self.gold - self.offsets[:-1])[keep]
-        return replace(
-            self, matrix=self.matrix[rows], offsets=offsets, gold=gold, document=self.document[keep]
-        )
+    def columns(self, names: Sequence[str]) -> Array:
+        """The terms of some names."""
+        unknown = set(names) - set(self.names)
+        if unknown:
+            raise InputError(f"unknown terms {sorted(unknown)}", todo=f"Known are {', '.join(self.names)}")
+        return self.matrix[:, [self.names.index(name) for name in names]]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Fitted weights with their standard errors, and how well they explain what they were fitted to."""
+    """Weights of some terms, with the standard errors of fitted ones."""
 
     names: tuple[str, ...]
     value: Array
-    error: Array
-    loss: float
-    accuracy: float
+    error: Array | None = None
 
     def settings(self) -> dict[str, float]:
         """The weights as settings of a model: relative to the weight of log p(e|m)."""
@@ -77,27 +71,25 @@ class Weights:
         return out
 
 
-def features(
-    linker: Linker, documents: Iterable[tuple[str, Sequence[GoldSpan]]], report: Report = silent
-) -> Choices:
+def features(linker: Linker, documents: Iterable[GoldDocument], report: Report = silent) -> Choices:
     """Terms of the score of all candidates of gold documents, given the gold of the other mentions."""
     terms = _Terms(linker)
-    matrices, sizes, golds, owners, unanswerable = [], [], [], [], 0
-    for d, (text, mentions) in enumerate(documents):
-        report(d, None, "features")
-        matrix, size, gold = terms.document(text, mentions)
+    matrices, sizes, golds, unanswerable = [], [], [], 0
+    for done, document in enumerate(documents):
+        report(done, None, "terms")
+        matrix, size, gold = terms.document(document)
         learnable = (gold >= 0) & (size > 1)
         unanswerable += int((~learnable).sum())
         width = np.arange(matrix.shape[1])
         matrices.append(matrix[learnable][width < size[learnable][:, None]])
         sizes += size[learnable].tolist()
         golds += gold[learnable].tolist()
-        owners += [d] * int(learnable.sum())
     if not sizes:
         raise InputError("no mention of the gold documents has a choice between candidates")
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    gold = offsets[:-1] + np.asarray(golds)
-    return Choices(np.concatenate(matrices), offsets, gold, np.asarray(owners), FEATURES, unanswerable)
+    return Choices(
+        np.concatenate(matrices), offsets, offsets[:-1] + np.asarray(golds), FEATURES, unanswerable
+    )
 
 
 class _Terms:
@@ -110,9 +102,10 @@ class _Terms:
         self.potentials = Potentials(linker.model, base)
         self.with_own = Potentials(linker.model, base.change(own_words=1.0))
 
-    def document(self, text: str, mentions: Sequence[GoldSpan]) -> tuple[Array, Array, Array]:
+    def document(self, document: GoldDocument) -> tuple[Array, Array, Array]:
         """Features (mention, candidate, feature), number of candidates, and the gold candidate or −1."""
-        spans = [Span(start, end) for start, end, _ in mentions]
+        text, mentions = document.text, document.linked
+        spans = [Span(m.start, m.end) for m in mentions]
         surfaces = [text[s.start : s.end] for s in spans]
         if not spans:
             return np.zeros((0, 1, len(FEATURES))), np.zeros(0, int), np.zeros(0, int)
@@ -131,10 +124,10 @@ class _Terms:
         out[..., 6] = emphasis * self.with_own.context(entity, size, windows) - context
         return out, size, gold
 
-    def _gold(self, mentions: Sequence[GoldSpan], entity: Array, size: Array) -> Array:
+    def _gold(self, mentions: Sequence[GoldMention], entity: Array, size: Array) -> Array:
         out = np.full(len(mentions), -1)
-        for i, (_, _, title) in enumerate(mentions):
-            known = self.linker.entity(title)
+        for i, mention in enumerate(mentions):
+            known = self.linker.entity(mention.golds[0])
             row = entity[i, : size[i]].tolist()
             if known is not None and known.index in row:
                 out[i] = row.index(known.index)
@@ -164,70 +157,64 @@ class _Terms:
         return np.where(np.isfinite(support), support, 0.0), same * (2.0 / max(linkable - 1, 1))
 
 
-def _objective(choices: Choices, columns: Array, w: Array) -> tuple[float, Array, Array, float]:
-    """Σ log p(gold), its gradient, minus its Hessian, and the accuracy of the argmax."""
-    matrix, starts = choices.matrix[:, columns], choices.offsets[:-1]
-    sizes = np.diff(choices.offsets)
-    score = matrix @ w
-    top = np.maximum.reduceat(score, starts)
-    weight = np.exp(score - np.repeat(top, sizes))
-    total = np.add.reduceat(weight, starts)
-    p = weight / np.repeat(total, sizes)
-    mean = np.add.reduceat(matrix * p[:, None], starts)
-    gradient = (matrix[choices.gold] - mean).sum(0)
-    hessian = (matrix * p[:, None]).T @ matrix - mean.T @ mean
-    value = float((score[choices.gold] - top - np.log(total)).sum())
-    return value, gradient, hessian, float((score[choices.gold] >= top).mean())
-
-
-def fit(
-    choices: Choices, names: Sequence[str] = FEATURES, penalty: float = 1e-3, rounds: int = 50
-) -> Weights:
-    """Maximise Σ log p(gold) − penalty·‖w‖² by Newton's method with halved steps; others weigh nothing."""
-    unknown = set(names) - set(choices.names)
-    if unknown:
-        raise InputError(f"unknown features {sorted(unknown)}", todo=f"Known are {', '.join(choices.names)}")
-    columns = np.asarray([choices.names.index(name) for name in names])
-    ridge = 2.0 * penalty * np.eye(columns.size)
-    w = np.zeros(columns.size)
-    value, gradient, hessian, accuracy = _objective(choices, columns, w)
-    for _ in range(rounds):
-        slope = gradient - ridge @ w
-        step = np.linalg.solve(hessian + ridge + 1e-9 * np.eye(columns.size), slope)
-        share = 1.0
-        while share > 1e-6:
-            tried = w + share * step
-            result = _objective(choices, columns, tried)
-            if result[0] - penalty * tried @ tried >= value - penalty * w @ w:
-                break
-            share /= 2.0
-        else:
-            break
-        w = tried
-        value, gradient, hessian, accuracy = result
-        if share * float(slope @ step) < 1e-9 * max(abs(value), 1.0):
-            break
-    error = np.sqrt(np.diag(np.linalg.inv(hessian + ridge + 1e-9 * np.eye(columns.size))))
-    return Weights(tuple(names), w, error, -value / choices.gold.size, accuracy)
+def fit(choices: Choices, names: Sequence[str] = FEATURES, penalty: float = PENALTY) -> Weights:
+    """Maximise Σ log p(gold) − penalty·‖w‖²; terms that are not named weigh nothing."""
+    objective = choice(choices.columns(names), choices.offsets[:-1], choices.gold)
+    w, curvature = maximise(objective, np.full(len(names), 2 * penalty + 1e-9))
+    return Weights(tuple(names), w, np.sqrt(np.diag(np.linalg.inv(curvature))))
 
 
 def judge(choices: Choices, weights: Weights) -> dict[str, float]:
-    """Loss and accuracy per mention with a choice, under weights fitted elsewhere."""
-    columns = np.asarray([choices.names.index(name) for name in weights.names])
-    value, _, _, accuracy = _objective(choices, columns, weights.value)
-    return {"loss": -value / choices.gold.size, "accuracy": accuracy}
-
-
-def fixed(names: Sequence[str], values: Sequence[float]) -> Weights:
-    """Weights given by hand, such as the paper's, to be judged beside fitted ones."""
-    value = np.asarray(values, np.float64)
-    return Weights(tuple(names), value, np.zeros(value.size), float("nan"), float("nan"))
+    """Loss and accuracy per mention with a choice."""
+    terms, starts = choices.columns(weights.names), choices.offsets[:-1]
+    value, _, _ = choice(terms, starts, choices.gold)(weights.value)
+    score = terms @ weights.value
+    right = score[choices.gold] >= np.maximum.reduceat(score, starts)
+    return {"loss": -value / choices.gold.size, "accuracy": float(right.mean())}
 
 
 def usefulness(choices: Choices, weights: Weights) -> dict[str, float]:
-    """Loss per mention when a feature is left out and all others are fitted again, minus the full loss."""
-    out = {}
+    """Loss per mention when a term is left out and all others are fitted again, minus the full loss."""
+    full, out = judge(choices, weights)["loss"], {}
     for name in weights.names:
-        others = [other for other in weights.names if other != name]
-        out[name] = fit(choices, others).loss - weights.loss
+        others = fit(choices, [other for other in weights.names if other != name])
+        out[name] = judge(choices, others)["loss"] - full
     return out
+
+
+def fit_settings(
+    linker: Linker,
+    validation: Sequence[Dataset],
+    test: Sequence[Dataset] = (),
+    names: Sequence[str] = (),
+    report: Report = silent,
+) -> tuple[Settings, dict[str, Any]]:
+    """The linker's settings with fitted weights, and figures: errors, the worth of each term, test losses.
+
+    Without ``names`` every term is weighed that differs between candidates.
+    """
+    began = perf_counter()
+    choices = features(linker, [document for dataset in validation for document in dataset], report)
+    ready = perf_counter()
+    names = names or [name for name in FEATURES if np.ptp(choices.columns([name])) > 0.0]
+    weights = fit(choices, names)
+    worth = usefulness(choices, weights)
+    figures: dict[str, Any] = {
+        "documents": sum(map(len, validation)),
+        "mentions_with_a_choice": int(choices.gold.size),
+        "mentions_without": choices.unanswerable,
+        "seconds_features": ready - began,
+        "seconds_fitting": perf_counter() - ready,
+    }
+    assert weights.error is not None
+    for name, value, error in zip(names, weights.value.tolist(), weights.error.tolist(), strict=True):
+        figures[f"weight_{name}"] = f"{value:.4f} ± {error:.4f}, without it {worth[name]:+.4f} loss"
+    found = weights.settings()
+    figures |= {f"setting_{name}": value for name, value in found.items()}
+    s = linker.settings
+    current = (1.0, s.zeta, s.tau, 0.0, 0.0, float(s.coreference > 0), s.zeta * s.own_words)
+    for dataset in test:
+        unseen = features(linker, dataset, report)
+        for label, one in (("fitted", weights), ("current", Weights(FEATURES, np.asarray(current)))):
+            figures |= {f"{dataset.name}_{label}_{k}": value for k, value in judge(unseen, one).items()}
+    return s.change(**found), figures

@@ -10,12 +10,12 @@ from typing import Any
 
 from pboh.files.progress import Report, silent
 from pboh.files.writing import peak_memory_megabytes
-from pboh.learning.checkpoints import Checkpoints
-from pboh.learning.documents import DataOptions, TrainingData, read_training_data
-from pboh.learning.learned import attach, learned_arrays
-from pboh.learning.pairs import cooccurring
-from pboh.learning.parameters import Parameters, starting_point
-from pboh.learning.pseudo_likelihood import Learner, LearningOptions
+from pboh.learning.pseudo_likelihood.checkpoints import Checkpoints
+from pboh.learning.pseudo_likelihood.documents import DataOptions, TrainingData, read_training_data
+from pboh.learning.pseudo_likelihood.learned import attach, learned_arrays
+from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
+from pboh.learning.pseudo_likelihood.pairs import cooccurring
+from pboh.learning.pseudo_likelihood.parameters import Parameters, starting_point
 from pboh.model.store import Model, open_model
 
 

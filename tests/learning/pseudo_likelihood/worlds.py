@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 
-from pboh.learning.kernels import CENTRE, OFFSET, Documents, Names
-from pboh.learning.pairs import both_ways
-from pboh.learning.parameters import Parameters, blank
+from pboh.learning.pseudo_likelihood.kernels import CENTRE, OFFSET, Documents, Names
+from pboh.learning.pseudo_likelihood.pairs import both_ways
+from pboh.learning.pseudo_likelihood.parameters import Parameters, blank
 
 
 def world(seed=0, entities=6, names=5, most=4, share=0.8, rescaled=False, dtype=np.float64) -> Parameters:

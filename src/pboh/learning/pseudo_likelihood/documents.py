@@ -20,7 +20,7 @@ from numba import njit
 from pboh.errors import CorpusError, InputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import read_json
-from pboh.learning.kernels import Array, Documents, Names
+from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Names
 from pboh.model.names import Layer
 from pboh.model.store import Model
 from pboh.text.folding import squeeze

@@ -19,9 +19,9 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.files.progress import Report, silent
-from pboh.learning import kernels
-from pboh.learning.kernels import Array, Documents, Step, Steps
-from pboh.learning.parameters import Parameters, check_size
+from pboh.learning.pseudo_likelihood import kernels
+from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Step, Steps
+from pboh.learning.pseudo_likelihood.parameters import Parameters, check_size
 
 BLOCK = 64  # documents a thread takes at a time: small beside an epoch, large beside the call
 

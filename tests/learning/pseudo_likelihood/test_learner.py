@@ -5,10 +5,10 @@ import pytest
 from worlds import OFFSET, copied, draw, joint_score, world
 
 from pboh.errors import InputError
-from pboh.learning.kernels import Documents, Names
-from pboh.learning.pairs import cooccurring
-from pboh.learning.parameters import log_prior, starting_point
-from pboh.learning.pseudo_likelihood import Learner, LearningOptions, full_gradient, held_out
+from pboh.learning.pseudo_likelihood.kernels import Documents, Names
+from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions, full_gradient, held_out
+from pboh.learning.pseudo_likelihood.pairs import cooccurring
+from pboh.learning.pseudo_likelihood.parameters import log_prior, starting_point
 
 NONE = Documents(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
@@ -185,7 +185,7 @@ def test_pair_score_is_what_the_joint_model_says():
     other = next(k for k in range(truth.names.offsets[docs.name[0]], truth.names.offsets[docs.name[0] + 1])
                  if k != gold[0])  # fmt: skip
     changed = Documents(docs.offsets, docs.name, np.asarray([other, *gold[1:]], np.int32))
-    from pboh.learning.pseudo_likelihood import judged
+    from pboh.learning.pseudo_likelihood.learner import judged
 
     difference = judged(docs, truth)[0][0] - judged(changed, truth)[0][0]
     assert difference == pytest.approx(joint_score(truth, gold) - joint_score(truth, [other, *gold[1:]]))

@@ -7,13 +7,13 @@ import pytest
 
 from pboh.errors import ModelError
 from pboh.inference.spans import Span
-from pboh.learning.documents import DataOptions
-from pboh.learning.learn import ParameterOptions, learn
-from pboh.learning.pseudo_likelihood import LearningOptions
+from pboh.learning.pseudo_likelihood.documents import DataOptions
+from pboh.learning.pseudo_likelihood.learn import ParameterOptions, learn
+from pboh.learning.pseudo_likelihood.learner import LearningOptions
 from pboh.linker import Linker, load
 from pboh.model.store import open_model
 
-WORLD = Path(__file__).parent.parent / "data" / "world.xml"
+WORLD = Path(__file__).parents[2] / "data" / "world.xml"
 TEXT = "Müller scored twice for Bayern in the Bundesliga, and Paris lost to Madrid."
 SPANS = [
     Span(TEXT.index(name), TEXT.index(name) + len(name))

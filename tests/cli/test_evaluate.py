@@ -1,3 +1,5 @@
+"""``pboh evaluate`` as typed: rows, report, comparisons, ablations."""
+
 from __future__ import annotations
 
 import json
@@ -7,10 +9,14 @@ import pytest
 
 import pboh.cli
 import pboh.linker
+from fake_linker import FakeLinker
+from pboh.errors import InputError
 from typed import run
 
-DATA = Path(__file__).parent / "data"
-WORLD = Path(__file__).parents[1] / "data" / "world.xml"
+TESTS = Path(__file__).parents[1]
+DATA = TESTS / "evaluation" / "data"
+WORLD = TESTS / "data" / "world.xml"
+PAGES = TESTS / "data" / "world.jsonl"
 
 
 @pytest.fixture
@@ -27,9 +33,9 @@ def gold(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fake_model(monkeypatch: pytest.MonkeyPatch, linker) -> list[tuple[str, bool, dict]]:
+def fake_model(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, dict]]:
     """Every model is the fake linker; remembers how it was loaded."""
-    loaded = []
+    loaded, linker = [], FakeLinker()
 
     def load(path: Path, *, paper: bool = False, **settings: object):
         loaded.append((Path(path).name, paper, settings))
@@ -108,6 +114,48 @@ def test_every_option_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "evaluation.md").read_text(encoding="utf-8")
     names = set(inspect.signature(evaluate_command).parameters) - {"datasets", "change"}
     assert [name for name in {*names, "set"} if f"--{name.replace('_', '-')}" not in page] == []
+
+
+def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
+    table, gains = tmp_path / "table.md", tmp_path / "gains.json"
+    wanted = ("--ablate", "--extensions", "coreference", "--extensions", "own page", "--workers", 1)
+    assert run("evaluate", "-m", world_model, PAGES, *wanted, "--report", table, "--json", gains) == 0
+    out = capsys.readouterr().out
+    assert "Alone, on the paper's model" in out and "On top of all the others" in out
+    text = table.read_text()
+    assert text.count("| coreference | coreference=10 | yes |") == 2
+    assert text.count("| words of the own page | own_words=0.2 | no |") == 2
+    rows = {row["name"]: row for row in json.loads(gains.read_text())}
+    assert set(rows) == {"coreference", "words of the own page", "everything"}
+    assert set(rows["coreference"]["alone"]) == {"world", "mean"}
+
+
+def test_ablate_of_nothing(world_model: Path, capsys) -> None:
+    assert run("evaluate", "-m", world_model, PAGES, "--ablate", "--extensions", "magic") == 1
+    assert "no extension is called magic" in " ".join(capsys.readouterr().err.split())
+
+
+def test_files_are_written_before_anything_is_printed(
+    fake_model, gold: Path, tmp_path: Path, monkeypatch
+) -> None:
+    def gone(*arguments: object) -> None:
+        raise InputError("nobody reads this any more")
+
+    monkeypatch.setattr(pboh.cli.printing, "show", gone)
+    files = rows, page = tmp_path / "rows.json", tmp_path / "report.html"
+    assert run("evaluate", "-m", "m", gold, "--json", rows, "--report", page) == 1
+    assert all(file.stat().st_size for file in files)
+
+
+@pytest.mark.parametrize("option", ["--json", "--report"])
+def test_places_that_cannot_be_written_are_refused_before_the_work(
+    option: str, fake_model, gold: Path, tmp_path: Path, capsys
+) -> None:
+    (tmp_path / "file").write_text("")
+    for place, message in ((tmp_path, "this is a folder"), (tmp_path / "file" / "x", "is a file")):
+        assert run("evaluate", "-m", "m", gold, option, place) == 1
+        assert message in " ".join(capsys.readouterr().err.split())
+    assert not fake_model, "nothing was loaded"
 
 
 @pytest.mark.slow

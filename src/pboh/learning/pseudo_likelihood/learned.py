@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pboh.files.writing import checksum, disk_errors, flush_to_disk, write_json
-from pboh.learning.kernels import Array, Pairs
+from pboh.learning.pseudo_likelihood.kernels import Array, Pairs
 from pboh.model.names import Layer
 from pboh.model.store import MANIFEST, Model, read_manifest
 

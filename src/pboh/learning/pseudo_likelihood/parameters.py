@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pboh.errors import InputError
-from pboh.learning.kernels import CENTRE, OFFSET, Array, Documents, Names, Pairs
-from pboh.learning.pairs import Cooccurrence, bethe, both_ways
+from pboh.learning.pseudo_likelihood.kernels import CENTRE, OFFSET, Array, Documents, Names, Pairs
+from pboh.learning.pseudo_likelihood.pairs import Cooccurrence, bethe, both_ways
 
 STARTS = ("zeros", "prior", "bethe")
 CENTRES = ("zero", "start")
@@ -17,7 +17,7 @@ LONGEST_EPOCH = 1 << 24  # the clock of the lazy penalty counts documents in sin
 
 @dataclass(slots=True)
 class Parameters:
-    """ρ over (name, entity) and λ over {entity, entity}; see :mod:`pboh.learning.kernels` for the layout."""
+    """ρ over (name, entity) and λ over {entity, entity}; the kernels describe the layout."""
 
     names: Names
     pairs: Pairs

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.learning.kernels import Array, Documents, Names, Pairs
+from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Names, Pairs
 
 
 class Cooccurrence(NamedTuple):
