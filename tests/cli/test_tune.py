@@ -143,7 +143,16 @@ def test_the_packaged_model_is_refused_before_the_work(command: tuple[str, ...],
     monkeypatch.setattr(pboh.linker, "load", lambda *a, **k: pytest.fail("it began to work"))
     assert run(*command, "-v", WORLD) == 1
     message = " ".join(capsys.readouterr().err.split())
-    assert "the model inside the package cannot be changed" in message and "Copy" in message
+    assert "the starter model belongs to the installation" in message and "--out FOLDER" in message
+
+
+@pytest.mark.parametrize("command", [("tune", *GRID), ("calibrate",)])
+def test_results_can_go_into_a_model_of_their_own(command: tuple, world_model: Path, tmp_path: Path) -> None:
+    before, out = (world_model / "model.json").read_bytes(), tmp_path / "new"
+    assert run(command[0], world_model, "-v", f"{WORLD}#0:8", *command[1:], "--out", out) == 0
+    assert (world_model / "model.json").read_bytes() == before
+    assert load(out).model.info["tuned_on"]["datasets"] == ["world#0:8"]
+    assert load(out).resolve("Munich") == "Munich"
 
 
 def test_every_option_is_documented() -> None:

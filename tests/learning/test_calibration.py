@@ -23,7 +23,7 @@ from pboh.learning.calibration import (
     fit_weights,
     isotonic,
 )
-from pboh.learning.store import store_calibration
+from pboh.learning.store import store_calibration, target
 from pboh.linker import load
 
 pairs = st.lists(st.tuples(st.floats(-5, 5), st.booleans()), min_size=1, max_size=60)
@@ -134,7 +134,7 @@ def test_a_model_is_calibrated_and_remembers_on_what(world_model, tmp_path):
     folder = shutil.copytree(world_model, tmp_path / "model")
     fitted = calibrate(load(folder), [documents()])
     assert set(fitted) == {"calibration", "detection"}
-    store_calibration(folder, [documents()], fitted)
+    store_calibration(target(folder), [documents()], fitted)
     load.__globals__["_opened"].cache_clear()
     linker = load(folder)
     assert linker.settings.threshold == fitted["calibration"]["threshold"]

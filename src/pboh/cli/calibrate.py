@@ -18,6 +18,9 @@ def calibrate_command(
         typer.Option("--validation", "-v", metavar="DATASET", help="Documents with gold; may be repeated."),
     ],
     write: Annotated[bool, typer.Option(help="Store the result in the model.")] = True,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Store it in a model of its own that borrows the rest.")
+    ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what was fitted as JSON.")
     ] = None,
@@ -34,16 +37,16 @@ def calibrate_command(
     from pboh.files.progress import progress, summarise
     from pboh.files.writing import check_outputs, write_json
     from pboh.learning.calibration import calibrate
-    from pboh.learning.store import store_calibration, writable_model
+    from pboh.learning.store import store_calibration, target
     from pboh.linker import load
 
     check_outputs(json)
-    folder = writable_model(model) if write else None
+    into = target(model, out) if write else None
     datasets = [read_dataset(spec) for spec in validation]
     with progress("calibrating") as bar:
         fitted = calibrate(load(model), datasets, bar)
-    if folder is not None:
-        store_calibration(folder, datasets, fitted)
+    if into is not None:
+        store_calibration(into, datasets, fitted)
     if json is not None:
         write_json(json, fitted)
     for name, function in fitted.items():

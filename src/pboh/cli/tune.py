@@ -51,6 +51,9 @@ def tune_command(
     ] = 0.95,
     workers: Annotated[int, typer.Option(help="Processes.", min=1)] = os.cpu_count() or 1,
     write: Annotated[bool, typer.Option("--write", help="Store the winner in the model.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Store it in a model of its own that borrows the rest.")
+    ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Plot each setting's effect.")
     ] = None,
@@ -81,14 +84,14 @@ def tune_command(
     from pboh.files.writing import check_outputs
     from pboh.inference.settings import parse_changes
     from pboh.learning.grid import differences, parse_space
-    from pboh.learning.store import store, writable_model
+    from pboh.learning.store import store, target
     from pboh.learning.weights import fit_settings
     from pboh.linker import load
 
     if fit and report is not None:
         raise InputError("a fit has no report", todo="Write its figures with --json FILE")
     check_outputs(report, json)
-    folder = writable_model(model) if write else None
+    into = target(model, out) if write or out else None
     grid: dict[str, Any] = {"space": parse_space(() if fit else vary or ())}
     datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))
     check_disjoint(datasets, held_out)
@@ -100,9 +103,9 @@ def tune_command(
     else:
         grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": workers}
         settings = _search(linker, datasets, held_out, grid, report, json)
-    if folder is not None:
-        store(folder, datasets, differences(settings))
-        console.print(f"stored in {model}")
+    if into is not None:
+        store(into, datasets, differences(settings))
+        console.print(f"stored in {into.folder}")
 
 
 def _search(

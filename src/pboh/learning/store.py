@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pboh.errors import OutputError
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.leakage import fingerprints
-from pboh.files.writing import write_json
-from pboh.linker import STARTER, model_folder
-from pboh.model.store import MANIFEST, read_manifest
+from pboh.files.writing import check_outputs, write_json
+from pboh.linker import model_folder
+from pboh.model.derived import to_change
+from pboh.model.store import MANIFEST
 
 
-def writable_model(path: Path) -> Path:
-    """The folder of a model that results can be stored in; refuses others before anything is computed."""
-    folder = model_folder(path)
-    if folder == STARTER:
-        todo = f"Copy {STARTER} to a folder of your own and name that, or store nothing"
-        raise OutputError("the model inside the package cannot be changed", where=path, todo=todo)
-    read_manifest(folder)
-    if not os.access(folder, os.W_OK):
-        raise OutputError(
-            "permission denied", where=folder, todo="Copy the model to a folder you may write to"
-        )
-    return folder
+class Target(NamedTuple):
+    """A model folder that results can be stored in, and its description."""
+
+    folder: Path
+    info: dict[str, Any]
 
 
-def store(folder: Path, datasets: Sequence[Dataset], settings: dict[str, Any], **fitted: Any) -> None:
+def target(model: Path, out: Path | None = None) -> Target:
+    """Where results go: the model itself, or a folder ``out`` that borrows everything else from it.
+
+    Refuses what cannot be written, such as the model inside the package, before anything is computed.
+    """
+    _, folder, info = to_change(model_folder(model), out)
+    check_outputs(folder / MANIFEST)
+    return Target(folder, info)
+
+
+def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], **fitted: Any) -> None:
     """Make ``settings`` the model's own, add what was ``fitted``, and record what may not judge it."""
-    info = read_manifest(folder)
-    before = info.get("tuned_on", {})
+    before = into.info.get("tuned_on", {})
     tuned_on = {
         "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
         "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
     }
-    write_json(folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
+    write_json(into.folder / MANIFEST, {**into.info, "settings": settings, "tuned_on": tuned_on, **fitted})
 
 
-def store_calibration(folder: Path, datasets: Sequence[Dataset], fitted: Mapping[str, Any]) -> None:
+def store_calibration(into: Target, datasets: Sequence[Dataset], fitted: dict[str, Any]) -> None:
     """Store what ``calibrate`` fitted; answers less probable than its threshold are withheld from now on."""
-    settings = read_manifest(folder).get("settings", {})
-    store(folder, datasets, {**settings, "threshold": fitted["calibration"]["threshold"]}, **fitted)
+    settings = {**into.info.get("settings", {}), "threshold": fitted["calibration"]["threshold"]}
+    store(into, datasets, settings, **fitted)
