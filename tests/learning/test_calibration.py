@@ -135,7 +135,6 @@ def test_a_model_is_calibrated_and_remembers_on_what(world_model, tmp_path):
     fitted = calibrate(load(folder), [documents()])
     assert set(fitted) == {"calibration", "detection"}
     store_calibration(target(folder), [documents()], fitted)
-    load.__globals__["_opened"].cache_clear()
     linker = load(folder)
     assert linker.settings.threshold == fitted["calibration"]["threshold"]
     assert linker.model.info["tuned_on"]["documents"]
