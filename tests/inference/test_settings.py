@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from pboh.document import Entity
-from pboh.inference.settings import PAPER
+from pboh.errors import InputError
+from pboh.inference.settings import DEFAULT, PAPER, RANGES, Settings, parse_changes
 from pboh.linker import Linker
 
 TEXT = "Müller scored for Bayern."
@@ -32,3 +35,35 @@ def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:
     assert all(more[entity] == pytest.approx(2 * value) for entity, value in plain.items())
     long = "The football season of the league was long. " * 30
     assert contexts(linker, long, 1.0) == contexts(linker, long, 2.0)
+
+
+def test_every_number_has_a_range() -> None:
+    numbers = {item.name for item in fields(Settings) if type(getattr(DEFAULT, item.name)) in (int, float)}
+    assert numbers == set(RANGES)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["tau=-1", "tau=nan", "tau=inf", "candidates=0", "window=-3", "threshold=5", "min_word_count=4",
+     "layers.last=-1", "layers.last=nan"],
+)  # fmt: skip
+def test_values_that_make_no_sense_are_refused(change: str) -> None:
+    name, _, value = change.partition("=")
+    with pytest.raises(InputError, match=f"^{name} cannot be {value}.*Choose a (whole )?number from"):
+        DEFAULT.change(**parse_changes([change]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("tau=x", "Write a number"), ("window=2.5", "whole"), ("fuzzy=2", "true or false")],
+)
+def test_values_of_another_kind_are_refused(change: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_changes([change])
+
+
+def test_what_is_not_a_number_is_refused() -> None:
+    with pytest.raises(InputError, match="tau cannot be many"):
+        PAPER.change(tau="many")
+    with pytest.raises(InputError, match="window cannot be 2.5. Choose a whole number"):
+        PAPER.change(window=2.5)

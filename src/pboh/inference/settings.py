@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
 from typing import Any
 
 from pboh.errors import InputError
@@ -10,6 +11,33 @@ from pboh.model.names import LAYERS
 from pboh.model.words import WORD_THRESHOLDS
 
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
+
+
+_ANY = float("inf")
+RANGES: dict[str, tuple[float, float]] = {
+    "popularity": (0, 10),
+    "fuzzy_distance": (0, 1),
+    "top": (1, 255),
+    "candidates": (1, 255),
+    "coreference": (0, 1e6),
+    "zeta": (0, 1e3),
+    "xi": (0, 1),
+    "window": (0, 10_000),
+    "min_word_count": (min(WORD_THRESHOLDS), max(WORD_THRESHOLDS)),
+    "unmatched": (0, 1e3),
+    "clip": (0, _ANY),
+    "floor": (0, 1e6),
+    "few_words": (0, 1e3),
+    "own_words": (0, 1e3),
+    "tau": (0, 1e3),
+    "few_mentions": (0, 1e6),
+    "delta": (0, 1),
+    "self_pair": (0, 1),
+    "rounds": (0, 10_000),
+    "epsilon": (0, 1),
+    "damping": (0, 1),
+    "threshold": (0, 1),
+}
 
 
 def _paper_layers() -> dict[str, float]:
@@ -62,10 +90,11 @@ class Settings:
         unknown = set(self.layers) - set(LAYERS)
         if unknown:
             raise InputError(f"unknown name layers {sorted(unknown)}", todo=f"Known are {', '.join(LAYERS)}")
-        if self.min_word_count not in WORD_THRESHOLDS:
-            raise InputError(
-                f"min_word_count is {self.min_word_count}", todo="A model knows the values 2 and 3"
-            )
+        for item in fields(self):
+            if item.name in RANGES:
+                _check(item.name, getattr(self, item.name), *RANGES[item.name], whole=item.type == "int")
+        for layer, weight in self.layers.items():
+            _check(f"layers.{layer}", weight, 0, 1e6)
         if self.backoff not in ("paper", "authors"):
             raise InputError(f"unknown back-off {self.backoff!r}", todo="Choose paper or authors")
 
@@ -102,6 +131,13 @@ class Settings:
             return 1.0
         pboh = 2.0 * self.tau / (n - 1 + self.few_mentions)
         return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": pboh}[self.system]
+
+
+def _check(name: str, value: Any, least: float, most: float, whole: bool = False) -> None:
+    if not isinstance(value, Integral if whole else Real) or not least <= value <= most:  # nan is nowhere
+        wanted = "Choose a whole number" if whole else "Choose a number"
+        upto = "" if most == _ANY else f" to {most:,g}"
+        raise InputError(f"{name} cannot be {value}", todo=f"{wanted} from {least:,g}{upto}")
 
 
 PAPER = Settings()
@@ -145,5 +181,7 @@ def parse_changes(assignments: list[str]) -> dict[str, Any]:
             else:
                 changes[name] = types[name](value)
         except (ValueError, KeyError):
-            raise InputError(f"{value!r} is no value for {name}") from None
+            wanted = {bool: "true or false", int: "a whole number", float: "a number"}
+            todo = f"Write {wanted[float if layer else types[name]]}"
+            raise InputError(f"{name} cannot be {value!r}", todo=todo) from None
     return changes
