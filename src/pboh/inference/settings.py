@@ -134,7 +134,8 @@ class Settings:
 
 
 def _check(name: str, value: Any, least: float, most: float, whole: bool = False) -> None:
-    if not isinstance(value, Integral if whole else Real) or not least <= value <= most:  # nan is nowhere
+    number = isinstance(value, Integral if whole else Real)
+    if not number or not least <= float(value) <= most:  # nan is nowhere
         wanted = "Choose a whole number" if whole else "Choose a number"
         upto = "" if most == _ANY else f" to {most:,g}"
         raise InputError(f"{name} cannot be {value}", todo=f"{wanted} from {least:,g}{upto}")
