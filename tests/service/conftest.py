@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra serve is not installed")
+pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("prometheus_client", reason="the extra serve is not installed")
 
 import uvicorn
@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from pboh.linker import Linker
 from pboh.service.app import create_app
-from pboh.service.engine import Engine
+from pboh.service.bounded import BoundedLinker
 from pboh.service.options import Limits, Options
 from pboh.service.server import Protocol
 
@@ -29,23 +29,23 @@ def limits() -> Limits:
 @pytest.fixture(scope="session")
 def client(linker: Linker, limits: Limits) -> Iterator[TestClient]:
     """The application without a network between."""
-    engine = Engine(lambda: linker, limits)
-    engine.load()
-    with TestClient(create_app(engine), raise_server_exceptions=True) as opened:
+    bounded = BoundedLinker(lambda: linker, limits)
+    bounded.load()
+    with TestClient(create_app(bounded), raise_server_exceptions=True) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
 def address(linker: Linker, limits: Limits) -> Iterator[str]:
     """A real server, on this machine only."""
-    engine = Engine(lambda: linker, limits)
-    engine.load()
+    bounded = BoundedLinker(lambda: linker, limits)
+    bounded.load()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PBOH_SERVICE", "{}")
         Options(limits=limits).to_environment()
         port = free_port()
         config = uvicorn.Config(
-            create_app(engine), port=port, http=Protocol, log_level="error", lifespan="on"
+            create_app(bounded), port=port, http=Protocol, log_level="error", lifespan="on"
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)

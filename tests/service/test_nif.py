@@ -11,7 +11,7 @@ from pboh.evaluation.datasets.nif import nif_documents, nif_graph, read_nif
 from pboh.evaluation.metrics import Answer, AnsweredDocument, judge
 from pboh.evaluation.runner import answer_document
 from pboh.formats.turtle import quoted
-from pboh.service.nif import read
+from pboh.service.protocols.nif import read
 
 rdflib = pytest.importorskip("rdflib")
 pynif = pytest.importorskip("pynif")

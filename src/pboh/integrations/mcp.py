@@ -9,8 +9,6 @@ from __future__ import annotations
 import inspect
 import logging
 import math
-import re
-import socket
 import threading
 from collections.abc import Callable
 from functools import wraps
@@ -20,6 +18,7 @@ from pboh import __version__
 from pboh.document import Contribution, Entity, Mention
 from pboh.errors import InputError, MissingExtraError, PbohError
 from pboh.linker import Linker
+from pboh.service.options import check_port
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -50,15 +49,15 @@ class Meaning(BaseModel):
     probability: float = Field(description="How probable this meaning is here, 0 to 1.")
 
 
-class Grounded(BaseModel):
+class Grounded(Meaning):
     """A name in the text and what it means."""
 
     name: str = Field(description="The name as written.")
     start: int = Field(description="Where it begins, in characters.")
     end: int = Field(description="One behind its last character.")
-    entity: str | None = Field(description="Title of the entity meant; null: none is probable enough.")
-    id: str | None = Field(default=None, description="Outside id such as a Wikidata item, if known.")
-    probability: float = Field(description="How probable the entity is, 0 to 1.")
+    entity: str | None = Field(  # type: ignore[assignment]
+        description="Title of the entity meant; null: none is probable enough."
+    )
     reason: str | None = Field(default=None, description="Why, in a few words, if reasons were asked for.")
     others: list[Meaning] = Field(default_factory=list, description="Next best meanings, best first.")
 
@@ -249,12 +248,21 @@ def _find(text: str, name: str, occurrence: int) -> tuple[int, int]:
     """Where a name stands in a text, as a whole word if it does so at all."""
     if not name.strip():
         raise InputError("a name is empty")
-    whole = [m.span() for m in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
-    found = whole or [m.span() for m in re.finditer(re.escape(name), text)]
+    places, at = [], text.find(name)
+    while at >= 0:
+        places.append((at, at + len(name)))
+        at = text.find(name, at + len(name))
+    found = [span for span in places if _is_whole(text, *span)] or places
     if len(found) < occurrence:
         times = "does not occur in the text" if not found else f"occurs only {len(found)} times in the text"
-        raise InputError(f"the name {name!r} {times}", todo="Copy names exactly as they stand there")
+        raise InputError(f"the name {name!r} {times}", todo="Copy names exactly as they are written there")
     return found[occurrence - 1]
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no letter or digit comes right before or after a span."""
+    beside = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(character.isalnum() or character == "_" for character in beside)
 
 
 def _short(value: float) -> float:
@@ -355,16 +363,5 @@ def serve(
     if transport == "stdio":
         server.run("stdio")
         return
-    _check_port(host, port)
+    check_port(host, port)
     server.run("streamable-http", host=host, port=port, stateless_http=True, json_response=True)
-
-
-def _check_port(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except (OSError, UnicodeError) as reason:
-            what = f"cannot listen on {host} port {port} ({reason})"
-            raise InputError(what, todo="Choose another --port or --host") from None

@@ -90,7 +90,7 @@ class Guard:
             raise _RefusedError(408, f"the request was not complete after {seconds}.") from None
 
     def _record(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
-        route = getattr(scope.get("route"), "path_format", None) or "unmatched"
+        route = facts.pop("route", "unmatched")
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self.metrics.request(method, route, status, seconds)
         if log.isEnabledFor(logging.INFO):

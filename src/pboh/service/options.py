@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 import msgspec
+
+from pboh.errors import InputError
 
 VARIABLE = "PBOH_SERVICE"  # how the options reach worker processes
 
@@ -45,3 +48,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     def from_environment(cls) -> Options:
         """The options the parent process left."""
         return msgspec.json.decode(os.environ.get(VARIABLE, "{}"), type=cls)
+
+
+def check_port(host: str, port: int) -> None:
+    """Fail with a sentence when nobody can listen there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except (OSError, UnicodeError) as reason:
+            what = f"cannot listen on {host} port {port} ({reason})"
+            raise InputError(what, todo="Choose another --port or --host") from None

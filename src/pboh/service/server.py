@@ -6,17 +6,15 @@ import asyncio
 import logging
 import logging.config
 import os
-import socket
 import tempfile
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from pboh.errors import InputError
 from pboh.service.app import open_linker
 from pboh.service.logs import log_config
-from pboh.service.options import Options
+from pboh.service.options import Options, check_port
 
 log = logging.getLogger("pboh.service")
 _LATE = b'{"error":"the request was not complete in time."}'
@@ -85,22 +83,10 @@ class Protocol(_Base):  # type: ignore[misc]
             self.transport.close()
 
 
-def check(options: Options) -> None:
-    """Fail now, with a sentence, rather than in every worker: the model opens and the port is free."""
-    open_linker(options)
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((options.host, options.port))
-        except (OSError, UnicodeError) as reason:
-            what = f"cannot listen on {options.host} port {options.port} ({reason})"
-            raise InputError(what, todo="Choose another --port or --host") from None
-
-
 def run(options: Options) -> None:
     """Serve until told to stop; running requests are finished first."""
-    check(options)
+    open_linker(options)  # fails now, with a sentence, rather than in every worker
+    check_port(options.host, options.port)
     options.to_environment()
     with tempfile.TemporaryDirectory(prefix="pboh-metrics-") as folder:
         if options.workers > 1:  # before prometheus_client is imported by a worker

@@ -1,26 +1,22 @@
-"""The JSON of `/v1`, typed and documented: what FastAPI checks on the way in and shows in `/docs`."""
+"""The JSON of `/v1`, typed and documented: what is checked on the way in and shown in `/docs`."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from pboh.service.address import Problem
 
-def _whole(text: str) -> str:
-    """JSON can write half a surrogate pair, which is no character."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as reason:
-            raise ValueError(f"there is half a surrogate pair at {reason.start}") from None
-    return text
-
-
-Line = Annotated[str, AfterValidator(_whole)]
-Text = Annotated[Line, Field(description="The document. Offsets count its code points.")]
+LONGEST_NAME = 500  # characters of a name that is looked up
+Text = Annotated[str, Field(description="The document. Offsets count its code points.")]
 Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Shown = Annotated[int, Field(ge=0, le=256, description="How many candidates to show per mention.")]
+Threshold = Annotated[
+    float | None, Field(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")
+]
 _EXAMPLE = "Jordan and Pippen won with the Bulls."
+_SPANS = [{"start": 0, "end": 6}, {"start": 31, "end": 36}]
 
 
 class Given(BaseModel):
@@ -34,7 +30,7 @@ class GivenMention(Given):
 
     start: Index = Field(description="First code point.")
     end: Index = Field(description="One behind the last code point.")
-    entity: Line | None = Field(None, description="A title the mention is known to mean.")
+    entity: str | None = Field(None, description="A title the mention is known to mean.")
 
 
 class LinkRequest(Given):
@@ -43,33 +39,25 @@ class LinkRequest(Given):
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": _EXAMPLE}]})
 
     text: Text
-    threshold: float | None = Field(
-        None, ge=0, le=1, description="Leave out mentions whose ``detection`` is less."
-    )
-    candidates: int = Field(10, ge=0, le=256, description="How many candidates to show per mention.")
+    threshold: Threshold = None
+    candidates: Shown = 10
 
 
 class DisambiguateRequest(Given):
     """A text with its mentions."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"text": _EXAMPLE, "mentions": [{"start": 0, "end": 6}, {"start": 31, "end": 36}]},
-            ]
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": _EXAMPLE, "mentions": _SPANS}]})
 
     text: Text
     mentions: list[GivenMention]
     overlapping: bool = Field(False, description="Whether mentions may overlap.")
-    candidates: int = Field(10, ge=0, le=256, description="How many candidates to show per mention.")
+    candidates: Shown = 10
 
 
 class BatchDocument(Given):
     """One document of a batch; without ``mentions``, they are found."""
 
-    id: Line | None = None
+    id: str | None = None
     text: Text
     mentions: list[GivenMention] | None = None
 
@@ -79,7 +67,7 @@ class BatchRequest(Given):
 
     documents: list[BatchDocument]
     overlapping: bool = False
-    candidates: int = Field(10, ge=0, le=256)
+    candidates: Shown = 10
 
 
 class GraphRequest(Given):
@@ -88,7 +76,7 @@ class GraphRequest(Given):
     text: Text
     mentions: list[GivenMention] | None = None
     overlapping: bool = True
-    threshold: float | None = Field(None, ge=0, le=1, description="As in `/v1/link`.")
+    threshold: Threshold = None
 
 
 class ExplainRequest(Given):
@@ -100,16 +88,11 @@ class ExplainRequest(Given):
     overlapping: bool = True
 
 
-class Problem(BaseModel):
-    """Why there is no answer."""
-
-    error: str
-
-
 class CandidateAnswer(BaseModel):
     """A possible entity of a mention."""
 
     entity: str
+    id: str | None
     prior: float = Field(description="p(e|m): how often this name means this entity.")
     score: float | None = Field(description="Its score given all other answers (log).")
     probability: float

@@ -13,20 +13,23 @@ import re
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from fastapi import APIRouter, Request, Response
+from starlette.responses import Response
 
 from pboh.document import Document
 from pboh.formats.nif import HEAD, NIF, context_turtle, phrase_turtle
-from pboh.formats.turtle import IRI, Literal, TurtleError, parse_turtle
-from pboh.service.api import PROBLEMS, note
-from pboh.service.engine import Engine
-from pboh.service.errors import ServiceError, TooLargeError, UnprocessableError
-from pboh.service.wire import clean, text_body
+from pboh.formats.turtle import IRI, TYPE, Literal, TurtleError, parse_turtle
+from pboh.service.address import STRING, Address
+from pboh.service.bounded import BoundedLinker
+from pboh.service.call import Call, clean
+from pboh.service.errors import RequestError, too_many
 
 MEDIA_TYPES = ("application/x-turtle", "text/turtle")
-_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-_WANTED = {
-    NIF + name: name for name in ("isString", "beginIndex", "endIndex", "anchorOf", "referenceContext")
+_FIELDS = {
+    NIF + "isString": "text",
+    NIF + "beginIndex": "begin",
+    NIF + "endIndex": "end",
+    NIF + "anchorOf": "anchor",
+    NIF + "referenceContext": "context",
 }
 _CONTAINERS = frozenset(NIF + name for name in ("Sentence", "Paragraph", "Title", "Structure", "Page"))
 _FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
@@ -66,37 +69,18 @@ class Context:
     utf16: bool = False
 
 
-def router(engine: Engine) -> APIRouter:
-    """POST `/nif`."""
-    api = APIRouter(tags=["GERBIL"], responses=PROBLEMS)
-    turtle = {kind: {"schema": {"type": "string"}} for kind in MEDIA_TYPES}
-    documented = {"requestBody": {"required": True, "content": turtle}}
-    answers = {200: {"description": "The document with linked phrases.", "content": turtle}}
-
-    @api.post("/nif", response_class=Response, responses=answers, openapi_extra=documented)  # type: ignore[arg-type]
-    async def annotate(request: Request) -> Response:
-        """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
-        text = await text_body(request, MEDIA_TYPES)
-        answer, documents = await engine.run(_answer, engine, text)
-        for document in documents:
-            note(request, document)
-        kind = "text/turtle" if "text/turtle" in request.headers.get("accept", "") else MEDIA_TYPES[0]
-        return Response(answer.encode(), headers={"content-type": f"{kind}; charset=utf-8"})
-
-    return api
-
-
-def _answer(engine: Engine, turtle: str) -> tuple[str, list[Document]]:
-    parts, documents = [HEAD], []
-    for context in read(turtle):
+def annotate(bounded: BoundedLinker, call: Call) -> Response:
+    """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
+    parts = [HEAD]
+    for context in read(call.text(*MEDIA_TYPES)):
         if context.phrases:
-            spans = _code_points(context)
-            document = engine.disambiguate(context.text, spans, overlapping=True)
+            document = bounded.disambiguate(context.text, _code_points(context))
         else:
-            document = engine.link(context.text)
-        documents.append(document)
+            document = bounded.link(context.text)
+        call.note(document)
         parts.append(write(context, document))
-    return "".join(parts), documents
+    kind = "text/turtle" if "text/turtle" in call.request.headers.get("accept", "") else MEDIA_TYPES[0]
+    return Response("".join(parts).encode(), headers={"content-type": f"{kind}; charset=utf-8"})
 
 
 def read(turtle: str) -> list[Context]:
@@ -104,24 +88,14 @@ def read(turtle: str) -> list[Context]:
     found: dict[str, _Resource] = {}
     try:
         for subject, predicate, value in parse_turtle(turtle):
-            name = _WANTED.get(predicate)
-            if name is None and predicate != _TYPE:
-                continue
-            resource = found.setdefault(subject, _Resource())
-            if name is None:
+            name = _FIELDS.get(predicate)
+            if predicate == TYPE:
+                resource = found.setdefault(subject, _Resource())
                 resource.container |= str(value) in _CONTAINERS
-            elif name == "referenceContext":
-                resource.context = str(value)
-            elif isinstance(value, Literal):
-                field_of = {
-                    "isString": "text",
-                    "beginIndex": "begin",
-                    "endIndex": "end",
-                    "anchorOf": "anchor",
-                }
-                setattr(resource, field_of[name], value.text)
+            elif name == "context" or (name and isinstance(value, Literal)):
+                setattr(found.setdefault(subject, _Resource()), name, str(value))
     except TurtleError as reason:
-        raise ServiceError(reason.what, where=reason.where) from None
+        raise RequestError(400, reason.what, where=reason.where) from None
     contexts = _contexts(found)
     for address, resource in found.items():
         if resource.text is None and not resource.container and resource.context in contexts:
@@ -139,14 +113,14 @@ def _contexts(found: dict[str, _Resource]) -> dict[str | None, Context]:
         if resource.text is None:
             continue
         if not isinstance(subject, IRI) or not subject or _NO_IRI.search(subject):
-            raise UnprocessableError(
-                "the nif:Context has no address of its own", todo="Give it an absolute IRI"
+            raise RequestError(
+                422, "the nif:Context has no address of its own", todo="Give it an absolute IRI"
             )
         contexts[subject] = Context(str(subject), resource.text)
     if not contexts:
-        raise UnprocessableError("there is no nif:Context with a nif:isString")
+        raise RequestError(422, "there is no nif:Context with a nif:isString")
     if len(contexts) > _MOST_CONTEXTS:
-        raise TooLargeError(f"there are {len(contexts):,} contexts and the limit is {_MOST_CONTEXTS}")
+        raise too_many(len(contexts), "contexts", _MOST_CONTEXTS)
     return contexts
 
 
@@ -161,7 +135,7 @@ def _phrase(subject: str, resource: _Resource) -> Phrase | None:
         # int() of very long digit strings is slow and then refused; no text is that long anyway.
         start, stop = int(begin[:12]), int(end[:12])
     except ValueError:
-        raise UnprocessableError(f"the phrase {clean(subject)} has offsets that are no integers") from None
+        raise RequestError(422, f"the phrase {clean(subject)} has offsets that are no integers") from None
     uri = "" if not isinstance(subject, IRI) or _NO_IRI.search(subject) else str(subject)
     return Phrase(uri, start, stop, resource.anchor)
 
@@ -201,7 +175,7 @@ def _code_points(context: Context) -> list[tuple[int, int]]:
     for phrase in context.phrases:
         if phrase.start not in point or phrase.end not in point:
             what = f"the phrase [{phrase.start}, {phrase.end}) is not inside the text, or splits a character"
-            raise UnprocessableError(what)
+            raise RequestError(422, what)
         spans.append((point[phrase.start], point[phrase.end]))
     return spans
 
@@ -217,3 +191,7 @@ def write(context: Context, document: Document) -> str:
         uri = phrase.uri if phrase and phrase.uri else f"{base}#char={start},{end}"
         parts.append(phrase_turtle(uri, start, end, context.uri, mention.text, mention))
     return "".join(parts)
+
+
+_TURTLE = dict.fromkeys(MEDIA_TYPES, STRING)
+ADDRESSES = [Address("POST", "/nif", annotate, "GERBIL", takes=_TURTLE, gives=_TURTLE)]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from pboh.document import Document
+from pboh.document import Document, Entity
 from pboh.errors import PbohError
-from pboh.inference.engine import Solution
-from pboh.inference.spans import Span, check_spans
 from pboh.linker import Linker
-from pboh.service.errors import TooLargeError, UnavailableError, UnprocessableError
+from pboh.service.errors import RequestError, too_many
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
 
@@ -23,7 +21,7 @@ NAMES_PER_MENTION = 5  # of the names a text holds, about every third turns out 
 log = logging.getLogger("pboh.service")
 
 
-class Engine:
+class BoundedLinker:
     """Answers documents with a linker that may still be loading."""
 
     def __init__(
@@ -56,13 +54,11 @@ class Engine:
             linker = self._load()
             title = linker.model.title(0) if linker.model.entities else "Ada"
             linker.link(f"{title} and {title} met.", spans=[(0, len(title))])
-        except PbohError as reason:
-            self._failure = reason
-            log.error("the model cannot be loaded", extra={"facts": {"reason": str(reason)}})  # noqa: TRY400
-            return
         except Exception as reason:
             self._failure = reason
-            log.exception("the model cannot be loaded")
+            told = {"facts": {"reason": str(reason)}}
+            unexpected = not isinstance(reason, PbohError)
+            log.error("the model cannot be loaded", extra=told, exc_info=unexpected)  # noqa: TRY400
             return
         self._linker = linker
 
@@ -74,15 +70,15 @@ class Engine:
     def linker(self) -> Linker:
         """The linker, once it is there."""
         if self._linker is None:
-            if self._failure is not None:
-                raise UnavailableError(f"the model cannot be loaded ({str(self._failure).rstrip('.')})")
-            raise UnavailableError("the model is still loading", todo="Ask again in a moment")
+            what = "the model could not be loaded" if self._failure else "the model is still being loaded"
+            raise RequestError(503, what, todo="See the log" if self._failure else "Ask again in a moment")
         return self._linker
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do the computing of a request on a thread of its own; nobody waits longer than the limit."""
+        """Do something on a computing thread, if it gets one and finishes in time."""
         if self._waiting >= self.limits.waiting:
-            raise UnavailableError("too many requests are waiting", todo="Ask again in a moment")
+            what = f"{self._waiting} requests are waiting already"
+            raise RequestError(503, what, todo="Ask again in a moment")
         self._waiting += 1
         future: Future[T] = self._threads.submit(work, *arguments)
         try:
@@ -91,52 +87,50 @@ class Engine:
         except TimeoutError:
             limit = f"{self.limits.seconds:g} seconds"
             if future.cancel():  # it had not begun
-                raise UnavailableError(
-                    f"there was no free thread within {limit}", todo="Ask again later"
-                ) from None
-            raise UnprocessableError(f"this takes longer than {limit}", todo="Send less at a time") from None
+                what = f"there was no free thread within {limit}"
+                raise RequestError(503, what, todo="Ask again later") from None
+            raise RequestError(422, f"this takes longer than {limit}", todo="Send less at a time") from None
         finally:
             self._waiting -= 1
 
     # -- documents --------------------------------------------------------------------------------
 
     def disambiguate(
-        self, text: str, spans: Iterable[Sequence[Any]], *, id: str | None = None, overlapping: bool = False
+        self, text: str, spans: Sequence[Sequence[Any]], *, overlapping: bool = True
     ) -> Document:
         """Resolve given mentions."""
-        document = self.linker.disambiguate(text, self._few(spans), id=id, overlapping=overlapping)
-        self.metrics.document(document)
-        return document
+        if len(spans) > self.limits.mentions:
+            raise too_many(len(spans), "mentions", self.limits.mentions)
+        return self._counted(self.linker.disambiguate(text, spans, overlapping=overlapping))
 
     def link(self, text: str, *, threshold: float | None = None) -> Document:
         """Find the mentions of a text and resolve them."""
-        names, limit = len(self.linker.detector.detect(text).start), NAMES_PER_MENTION * self.limits.mentions
-        if names > limit:
-            raise TooLargeError(
-                f"the text holds {names:,} names and the limit is {limit:,}", todo="Send it in parts"
-            )
-        document = self.linker.link(text, threshold=threshold)
+        spots, limit = self.linker.detector.detect(text), NAMES_PER_MENTION * self.limits.mentions
+        if len(spots) > limit:
+            raise too_many(len(spots), "names", limit)
+        return self._counted(self.linker.link(text, threshold=threshold, spots=spots))
+
+    def _counted(self, document: Document) -> Document:
         self.metrics.document(document)
         return document
 
-    def solve(
-        self, text: str, spans: Iterable[Sequence[Any]], overlapping: bool
-    ) -> tuple[list[Span], Solution]:
-        """The arrays behind :meth:`disambiguate`, with the beliefs of every round."""
-        checked = check_spans(text, self._few(spans), overlapping)
-        return checked, self.linker.solve(text, checked)
+    # -- entities ---------------------------------------------------------------------------------
 
-    def _few(self, spans: Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
-        given = list(spans)
-        if len(given) > self.limits.mentions:
-            raise self._too_many(len(given))
-        return given
+    def named(self, name: str) -> list[Entity]:
+        """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+        exact = self.linker.entity(name)
+        [mention] = self.linker.disambiguate(name, [(0, len(name))])
+        found = sorted(mention.candidates, key=lambda candidate: -candidate.prior)
+        entities = ([] if exact is None else [exact]) + [candidate.entity for candidate in found]
+        return list(dict.fromkeys(entities))
 
-    def _too_many(self, count: int) -> TooLargeError:
-        what = f"the document has {count:,} mentions and the limit is {self.limits.mentions:,}"
-        return TooLargeError(what, todo="Send it in parts")
-
-    def links(self, title: str) -> int:
-        """How many links of the corpus lead to an entity: what Spotlight calls support."""
+    def entity(self, title: str) -> Entity:
+        """The entity of a title or redirect."""
         entity = self.linker.entity(title)
-        return 0 if entity is None else self.linker.model.links(entity.index)
+        if entity is None:
+            raise RequestError(404, f"the model knows no entity {title[:60]!r}")
+        return entity
+
+    def links(self, entity: Entity) -> int:
+        """How many links of the corpus lead to an entity: what Spotlight calls support."""
+        return self.linker.model.links(entity.index)

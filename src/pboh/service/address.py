@@ -1,0 +1,107 @@
+"""An address of the service: who answers there, and its part of the OpenAPI description."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.responses import Response
+
+import pboh
+from pboh.service.bounded import BoundedLinker
+from pboh.service.call import Call
+
+JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
+STRING = {"type": "string"}
+Shape = type[BaseModel] | dict[str, Any]
+_REFERENCE = "#/components/schemas/{model}"
+_REFUSALS = {
+    400: "The request cannot be read.",
+    408: "The request was sent too slowly.",
+    413: "More than the limits of this server allow.",
+    415: "The body is of another media type.",
+    422: "A value is wrong; the sentence says which.",
+    503: "The model is still loading, or too many requests are waiting.",
+}
+
+
+class Problem(BaseModel):
+    """Why there is no answer."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class Address:
+    """A method of an address. ``answer`` runs on a computing thread unless it is ``instant``."""
+
+    method: str
+    path: str
+    answer: Callable[[BoundedLinker, Call], Response]
+    tag: str
+    takes: Mapping[str, Shape] = field(default_factory=dict)  # bodies by media type
+    gives: Mapping[str, Shape] = field(default_factory=dict)  # answers by media type
+    parameters: tuple[dict[str, Any], ...] = ()
+    refuses: Mapping[int, str] = field(default_factory=dict)  # statuses beyond the usual ones
+    instant: bool = False
+
+    def described(self) -> dict[str, Any]:
+        """The operation as OpenAPI writes it."""
+        refusals = {} if self.instant else {**_REFUSALS, **self.refuses}
+        problem = _content({JSON: Problem})
+        operation: dict[str, Any] = {
+            "tags": [self.tag],
+            "description": inspect.getdoc(self.answer),
+            "responses": {"200": {"description": "The answer.", "content": _content(self.gives)}}
+            | {str(status): {"description": why, "content": problem} for status, why in refusals.items()},
+        }
+        if self.parameters:
+            operation["parameters"] = list(self.parameters)
+        if self.takes:
+            operation["requestBody"] = {"required": True, "content": _content(self.takes)}
+        return operation
+
+
+def parameter(
+    name: str, description: str, *, place: str = "query", required: bool = False, **schema: Any
+) -> dict[str, Any]:
+    """A parameter as OpenAPI writes it, a string unless ``type`` says otherwise."""
+    shape = {**STRING, **schema}
+    return {"name": name, "in": place, "required": required, "description": description, "schema": shape}
+
+
+def openapi(addresses: Iterable[Address]) -> dict[str, Any]:
+    """The description of the whole service."""
+    listed = [address for address in addresses if address.gives]
+    shapes = [shape for address in listed for shape in (*address.takes.values(), *address.gives.values())]
+    models = dict.fromkeys([Problem, *(shape for shape in shapes if not isinstance(shape, dict))])
+    _, components = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCE)
+    paths: dict[str, dict[str, Any]] = {}
+    for address in listed:
+        operations = paths.setdefault(address.path.replace(":path}", "}"), {})
+        operations[address.method.lower()] = address.described()
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "pboh",
+            "summary": "Entity linking: all names of a document resolved together, with a probability and"
+            " a reason.",
+            "version": pboh.__version__,
+        },
+        "paths": paths,
+        "components": {"schemas": components["$defs"]},
+    }
+
+
+def _content(shapes: Mapping[str, Shape]) -> dict[str, Any]:
+    return {
+        kind: {
+            "schema": shape if isinstance(shape, dict) else {"$ref": _REFERENCE.format(model=shape.__name__)}
+        }
+        for kind, shape in shapes.items()
+    }

@@ -1,0 +1,132 @@
+"""One request as the protocols see it: strict text, form fields, media types; and answers as JSON."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pboh.document import Document
+from pboh.errors import PbohError
+from pboh.service.errors import RequestError, status_of
+
+_FIELDS = 100
+_ENCODER = msgspec.json.Encoder()
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Call:
+    """A request whose body has been read."""
+
+    def __init__(self, request: Request, body: bytes) -> None:
+        self.request, self.body = request, body
+
+    def note(self, document: Document) -> None:
+        """Leave for the log what was computed."""
+        unlinked = sum(mention.entity is None for mention in document)
+        found = {"mentions": len(document), "unlinked": unlinked, "rounds": document.rounds}
+        self.request.state.facts.update(found)
+
+    def json(self, model: type[Model]) -> Model:
+        """The body as a value of that type."""
+        if self._media_type()[0] != "application/json":
+            raise RequestError(415, "this address reads application/json")
+        try:
+            return model.model_validate_json(self.body)
+        except ValidationError as wrong:
+            raise RequestError(422, _sentence(wrong)) from None
+
+    def text(self, *allowed: str) -> str:
+        """The body as text, if it is of an allowed type (or of none) and UTF-8."""
+        kind, charset = self._media_type()
+        if kind and kind not in allowed:
+            raise RequestError(415, f"this address reads {' or '.join(allowed)}, not {clean(kind)}")
+        if charset not in ("", "utf-8", "utf8", "us-ascii"):
+            raise RequestError(415, f"this address reads UTF-8, not {clean(charset)}")
+        try:
+            return self.body.decode()
+        except UnicodeDecodeError as reason:
+            raise RequestError(400, f"the body is not UTF-8 (byte {reason.start})") from None
+
+    def fields(self) -> dict[str, str]:
+        """Parameters of the address and of a form in the body; the last of equal names counts."""
+        parts = [self.request.scope["query_string"].decode("ascii", "replace")]
+        if self.body:
+            parts.append(self.text("application/x-www-form-urlencoded"))
+        found: dict[str, str] = {}
+        for part in parts:
+            try:
+                found.update(parse_qsl(part, keep_blank_values=True, errors="strict", max_num_fields=_FIELDS))
+            except UnicodeDecodeError:
+                raise RequestError(400, "the parameters are not UTF-8") from None
+            except ValueError:
+                raise RequestError(400, f"there are more than {_FIELDS} parameters") from None
+        return found
+
+    def accepted(self, *offered: str) -> str:
+        """The offered media type the client likes best (the first one when it does not say)."""
+        header = self.request.headers.get("accept", "*/*")
+        best = max(offered, key=lambda offer: _liking(header, offer))
+        if not _liking(header, best):
+            raise RequestError(406, f"this address answers {' or '.join(offered)}, not {clean(header)}")
+        return best
+
+    def _media_type(self) -> tuple[str, str]:
+        """Media type and charset of the body, in lower case."""
+        kind, *parameters = self.request.headers.get("content-type", "").lower().split(";")
+        named = dict(parameter.strip().partition("=")[::2] for parameter in parameters)
+        return kind.strip(), named.get("charset", "").strip().strip('"')
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """JSON, encoded once and not validated again."""
+    return Response(_ENCODER.encode(value), status, headers, media_type="application/json")
+
+
+def problem(error: PbohError) -> Response:
+    """The answer a client gets for an error: its status and its sentence."""
+    status = status_of(error)
+    return json_response({"error": str(error)}, status, {"retry-after": "1"} if status == 503 else None)
+
+
+def number(given: dict[str, str], name: str, default: float, low: float, high: float) -> float:
+    """A numeric parameter within bounds."""
+    try:
+        value = float(given[name]) if given.get(name, "").strip() else default
+    except ValueError:
+        raise RequestError(400, f"{name} is {clean(given[name])!r}, not a number") from None
+    if not low <= value <= high:
+        raise RequestError(400, f"{name} is {clean(given[name])}, not between {low:g} and {high:g}")
+    return value
+
+
+def clean(text: str, length: int = 60) -> str:
+    """What a client wrote, short and printable enough to stand in a sentence."""
+    shown = "".join(c if c.isprintable() else "?" for c in text[:length])
+    return f"{shown}…" if len(text) > length else shown
+
+
+def _sentence(wrong: ValidationError) -> str:
+    """The first complaint of a validation, without repeating what the client sent."""
+    first = wrong.errors(include_url=False, include_context=False, include_input=False)[0]
+    if first["type"] == "json_invalid":
+        return "the body is not JSON"
+    steps = map(str, first["loc"])
+    where = ".".join(step if len(step) <= 40 and step.isprintable() else "…" for step in steps)
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
+def _liking(header: str, offer: str) -> float:
+    """The q-value of a media type in an Accept header; the most specific range decides."""
+    found = {}
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        found[name] = float(quality) if re.fullmatch(r"[01](\.\d{0,3})?", quality) else 0.0
+    ranges = (offer, f"{offer.partition('/')[0]}/*", "*/*")
+    return next((found[name] for name in ranges if name in found), 0.0)

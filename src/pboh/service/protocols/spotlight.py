@@ -1,0 +1,232 @@
+"""DBpedia Spotlight's endpoints: its clients work unchanged with annotate, disambiguate, candidates, spot."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from lxml import etree
+from starlette.responses import Response
+
+from pboh.document import Document, Entity, Mention
+from pboh.formats.identifiers import dbpedia, escaped
+from pboh.service.address import FORM, JSON, STRING, Address, parameter
+from pboh.service.bounded import BoundedLinker
+from pboh.service.call import Call, clean, json_response, number
+from pboh.service.errors import RequestError
+
+HTML = "text/html"
+_FILTERS = ("types", "sparql")
+
+
+class _Question:
+    """The parameters of a call, checked."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        if not given.get("text", ""):
+            if given.get("url"):
+                raise RequestError(
+                    400, "this service fetches nothing", todo="Pass the text instead of its url"
+                )
+            raise RequestError(400, "the parameter text is missing")
+        for name in _FILTERS:
+            if given.get(name, "").strip():
+                raise RequestError(400, f"entities have no types here, so {name} cannot filter them")
+        self.text = given["text"]
+        self.confidence = number(given, "confidence", 0.0, 0.0, 1.0)
+        self.support = int(number(given, "support", 0, 0, 2**53))
+        self.policy = given.get("policy", "whitelist")
+        if self.policy not in ("whitelist", "blacklist", ""):
+            raise RequestError(400, f"policy is {clean(self.policy)!r}, not whitelist or blacklist")
+
+
+# -- the four processes ---------------------------------------------------------------------------
+
+
+def annotate(bounded: BoundedLinker, call: Call) -> Response:
+    """Find and resolve the mentions of a text."""
+    question = _Question(call.fields())
+    return _resources(bounded, call, question, bounded.link(question.text))
+
+
+def disambiguate(bounded: BoundedLinker, call: Call) -> Response:
+    """Resolve the surface forms given in Spotlight's XML."""
+    question = _Question(call.fields())
+    question.text, spans = read_annotation(question.text)
+    return _resources(bounded, call, question, bounded.disambiguate(question.text, spans))
+
+
+def candidates(bounded: BoundedLinker, call: Call) -> Response:
+    """Find the mentions of a text and show the candidates of each."""
+    question = _Question(call.fields())
+    document = bounded.link(question.text)
+    forms = []
+    for mention in document:
+        resources = [
+            resource
+            for resource in _ranked(bounded, mention)
+            if float(resource["@finalScore"]) >= question.confidence
+            and int(resource["@support"]) >= question.support
+        ]
+        if resources:
+            # Spotlight's JSON is made from XML: a list of one is written as that one.
+            forms.append({**_form(mention), "resource": resources if len(resources) > 1 else resources[0]})
+    return _annotation(call, document, forms)
+
+
+def spot(bounded: BoundedLinker, call: Call) -> Response:
+    """Find the mentions of a text."""
+    document = bounded.link(_Question(call.fields()).text)
+    return _annotation(call, document, [_form(mention) for mention in document])
+
+
+# -- answers --------------------------------------------------------------------------------------
+
+
+def _resources(bounded: BoundedLinker, call: Call, question: _Question, document: Document) -> Response:
+    kind = call.accepted(HTML, JSON)
+    call.note(document)
+    kept = [
+        (mention, mention.entity, support)
+        for mention in document
+        if mention.entity is not None
+        and mention.probability >= question.confidence
+        and (support := bounded.links(mention.entity)) >= question.support
+    ]
+    if kind == HTML:
+        return Response(html_page(question.text, [mention for mention, *_ in kept]), media_type=HTML)
+    answer: dict[str, Any] = {
+        "@text": question.text,
+        "@confidence": str(question.confidence),
+        "@support": str(question.support),
+        "@types": "",
+        "@sparql": "",
+        "@policy": question.policy or "whitelist",
+    }
+    if kept:  # Spotlight leaves the key out when there is nothing
+        answer["Resources"] = [_resource(*row) for row in kept]
+    return json_response(answer)
+
+
+def _resource(mention: Mention, entity: Entity, support: int) -> dict[str, str]:
+    second = max((c.probability for c in mention.candidates if c.entity != entity), default=0.0)
+    first = max((c.probability for c in mention.candidates if c.entity == entity), default=0.0)
+    return {
+        "@URI": dbpedia(entity.title),
+        "@support": str(support),
+        "@types": "",
+        "@surfaceForm": mention.text,
+        "@offset": str(mention.start),
+        "@similarityScore": repr(mention.probability),
+        "@percentageOfSecondRank": repr(_share(second, first)),
+    }
+
+
+def _ranked(bounded: BoundedLinker, mention: Mention) -> list[dict[str, str]]:
+    following = [candidate.probability for candidate in mention.candidates[1:]] + [0.0]
+    return [
+        {
+            "@label": candidate.entity.title,
+            "@uri": escaped(candidate.entity.title),
+            "@contextualScore": repr(candidate.probability),
+            "@percentageOfSecondRank": repr(_share(after, candidate.probability)),
+            "@support": str(bounded.links(candidate.entity)),
+            "@priorScore": repr(candidate.prior),
+            "@finalScore": repr(candidate.probability),
+            "@types": "",
+        }
+        for candidate, after in zip(mention.candidates, following, strict=False)
+    ]
+
+
+def _share(second: float, first: float) -> float:
+    return second / first if first > 0 else 0.0
+
+
+def _form(mention: Mention) -> dict[str, Any]:
+    return {"@name": mention.text, "@offset": str(mention.start)}
+
+
+def _annotation(call: Call, document: Document, forms: list[dict[str, Any]]) -> Response:
+    call.accepted(JSON)
+    call.note(document)
+    return json_response({"annotation": {"@text": document.text} | ({"surfaceForm": forms} if forms else {})})
+
+
+def html_page(text: str, mentions: list[Mention]) -> str:
+    """The text with links; everything that came from outside is escaped."""
+    parts, at = [], 0
+    for mention in sorted(mentions, key=lambda m: (m.start, -m.end)):
+        if mention.start < at or mention.entity is None:
+            continue
+        address = escape(dbpedia(mention.entity.title))
+        parts.append(escape(text[at : mention.start]))
+        parts.append(f'<a href="{address}" title="{address}" target="_blank" rel="noreferrer">')
+        parts.append(f"{escape(mention.text)}</a>")
+        at = mention.end
+    parts.append(escape(text[at:]))
+    body = f"<body><div>{''.join(parts)}</div></body>"
+    return f"<!DOCTYPE html><html><head><meta charset='utf-8'></head>{body}</html>"
+
+
+# -- Spotlight's XML ------------------------------------------------------------------------------
+
+
+def read_annotation(xml: str) -> tuple[str, list[tuple[int, int]]]:
+    """Text and spans of `<annotation text="…"><surfaceForm name="…" offset="…"/></annotation>`."""
+    if "<!" in xml:
+        raise RequestError(400, "the annotation may not hold declarations, comments or CDATA")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        root = etree.fromstring(xml.encode("utf-8", "surrogatepass"), parser)
+    except (etree.XMLSyntaxError, ValueError) as reason:
+        raise RequestError(400, f"text is not Spotlight's XML ({clean(str(reason), 120)})") from None
+    text = root.get("text")
+    if root.tag != "annotation" or text is None:
+        raise RequestError(422, 'text is not Spotlight\'s XML: <annotation text="…"> expected')
+    spans = []
+    for form in root.iter("surfaceForm"):
+        name, offset = form.get("name") or "", form.get("offset") or ""
+        if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
+            raise RequestError(422, f"the offset of {clean(name)!r} is {clean(offset)!r}, not a number")
+        start = int(offset)
+        if text[start : start + len(name)] != name:
+            raise RequestError(422, f"{clean(name)!r} does not stand at offset {start} of the text")
+        spans.append((start, start + len(name)))
+    return text, spans
+
+
+_PARAMETERS = (
+    parameter("text", "The text; for `disambiguate`, Spotlight's XML with the surface forms.", required=True),
+    parameter("confidence", "Leave out answers less probable than this (0 to 1)."),
+    parameter("support", "Leave out entities with fewer links than this."),
+    parameter("policy", "Accepted; it only matters together with a filter by type, which there is none."),
+)
+_FORMS = {
+    FORM: {
+        "type": "object",
+        "properties": {given["name"]: given["schema"] for given in _PARAMETERS},
+        "required": ["text"],
+    }
+}
+_JSON: dict[str, Any] = {JSON: {"type": "object"}}
+_REFUSES = {406: "None of the accepted formats is available."}
+ADDRESSES = [
+    address
+    for answer, gives in (
+        (annotate, {**_JSON, HTML: STRING}),
+        (disambiguate, {**_JSON, HTML: STRING}),
+        (candidates, _JSON),
+        (spot, _JSON),
+    )
+    for address in (
+        Address(
+            "GET", f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
+            gives=gives, parameters=_PARAMETERS, refuses=_REFUSES,
+        ),
+        Address(
+            "POST", f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
+            takes=_FORMS, gives=gives, refuses=_REFUSES,
+        ),
+    )
+]  # fmt: skip

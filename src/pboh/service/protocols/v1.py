@@ -1,0 +1,165 @@
+"""The service's own JSON under `/v1`: link, disambiguate, batch, graph, explain, and look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+import pboh
+from pboh.document import Document, Entity
+from pboh.errors import PbohError
+from pboh.service.address import JSON, Address, parameter
+from pboh.service.bounded import BoundedLinker
+from pboh.service.call import Call, json_response
+from pboh.service.errors import RequestError, status_of, too_many
+from pboh.service.protocols import v1_schemas as schemas
+from pboh.service.protocols.graph import graph
+
+_PUBLIC = ("pboh", "created", "corpus", "totals", "licence", "note")
+_OF_CORPUS = ("wiki", "language", "date")
+
+
+# -- documents ------------------------------------------------------------------------------------------
+
+
+def link(bounded: BoundedLinker, call: Call) -> Response:
+    """Find the mentions of a text and resolve them together."""
+    given = call.json(schemas.LinkRequest)
+    document = bounded.link(given.text, threshold=given.threshold)
+    call.note(document)
+    return json_response(document.to_dict(given.candidates))
+
+
+def disambiguate(bounded: BoundedLinker, call: Call) -> Response:
+    """Resolve given mentions together. A mention with an entity is clamped to it."""
+    given = call.json(schemas.DisambiguateRequest)
+    document = _resolved(bounded, given.text, given.mentions, given.overlapping)
+    call.note(document)
+    return json_response(document.to_dict(given.candidates))
+
+
+def batch(bounded: BoundedLinker, call: Call) -> Response:
+    """Resolve several documents; one that cannot be answered does not stop the others."""
+    given = call.json(schemas.BatchRequest)
+    if len(given.documents) > bounded.limits.documents:
+        raise too_many(len(given.documents), "documents", bounded.limits.documents)
+    return json_response({"documents": [_one(bounded, document, given) for document in given.documents]})
+
+
+def _one(
+    bounded: BoundedLinker, document: schemas.BatchDocument, given: schemas.BatchRequest
+) -> dict[str, Any]:
+    """One document of a batch, or its error."""
+    try:
+        resolved = _resolved(bounded, document.text, document.mentions, given.overlapping)
+    except PbohError as error:
+        if status_of(error) >= 500:
+            raise
+        return {"error": str(error)}
+    return {**resolved.to_dict(given.candidates), "id": document.id}
+
+
+def factor_graph(bounded: BoundedLinker, call: Call) -> Response:
+    """The document's factor graph and the beliefs of every round: what the page draws."""
+    given = call.json(schemas.GraphRequest)
+    document = _resolved(bounded, given.text, given.mentions, given.overlapping, given.threshold)
+    call.note(document)
+    return json_response(graph(document))
+
+
+def explain(bounded: BoundedLinker, call: Call) -> Response:
+    """The terms of the score of every candidate of one mention."""
+    given = call.json(schemas.ExplainRequest)
+    count = len(given.mentions)
+    if given.mention >= count:
+        raise RequestError(422, f"there is no mention {given.mention}: the document has {count}")
+    mention = _resolved(bounded, given.text, given.mentions, given.overlapping).mentions[given.mention]
+    explained = (mention.explain(candidate.entity) for candidate in mention.candidates)
+    return json_response({"explanations": [e.to_dict() for e in explained if e is not None]})
+
+
+def _resolved(
+    bounded: BoundedLinker,
+    text: str,
+    mentions: Sequence[schemas.GivenMention] | None,
+    overlapping: bool,
+    threshold: float | None = None,
+) -> Document:
+    """A document with the given mentions, or with those that are found."""
+    if mentions is None:
+        return bounded.link(text, threshold=threshold)
+    spans = [(mention.start, mention.end, mention.entity) for mention in mentions]
+    return bounded.disambiguate(text, spans, overlapping=overlapping)
+
+
+# -- look-ups -------------------------------------------------------------------------------------------
+
+
+def entity(bounded: BoundedLinker, call: Call) -> Response:
+    """An entity by its title or a redirect to it; blanks may be written as underscores."""
+    return json_response(_described(bounded, bounded.entity(call.request.path_params["title"])))
+
+
+def search(bounded: BoundedLinker, call: Call) -> Response:
+    """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+    name = call.fields().get("name", "")
+    if not 1 <= len(name) <= schemas.LONGEST_NAME:
+        raise RequestError(422, f"name has {len(name):,} characters, not 1 to {schemas.LONGEST_NAME}")
+    return json_response({"entities": [_described(bounded, found) for found in bounded.named(name)]})
+
+
+def info(bounded: BoundedLinker, call: Call) -> Response:
+    """What answers here: program, model, settings and limits."""
+    linker = bounded.linker
+    return json_response(
+        {
+            "version": pboh.__version__,
+            "language": linker.model.info.get("language"),
+            "entities": linker.model.entities,
+            "model": _shown(linker.model.info),
+            "settings": asdict(linker.settings),
+            "limits": msgspec.structs.asdict(bounded.limits),
+        }
+    )
+
+
+def _shown(info: dict[str, Any]) -> dict[str, Any]:
+    """What a model says of itself, without the paths of the machine that built it."""
+    shown = {name: info[name] for name in _PUBLIC if name in info}
+    if isinstance(shown.get("corpus"), list):
+        parts = [part for part in shown["corpus"] if isinstance(part, dict)]
+        shown["corpus"] = [{name: part.get(name) for name in _OF_CORPUS} for part in parts]
+    return shown
+
+
+def _described(bounded: BoundedLinker, entity: Entity) -> dict[str, Any]:
+    counts = {"links": bounded.links(entity), "documents": bounded.linker.model.documents(entity.index)}
+    return {"title": entity.title, "id": entity.id, **counts}
+
+
+_TITLE = parameter("title", "A title.", place="path", required=True)
+_NAME = parameter(
+    "name", "A name, as it is written in a text.", required=True, minLength=1, maxLength=schemas.LONGEST_NAME
+)
+ADDRESSES = [
+    *(
+        Address("POST", f"/v1/{name}", answer, "linking", takes={JSON: takes}, gives={JSON: gives})
+        for name, answer, takes, gives in (
+            ("link", link, schemas.LinkRequest, schemas.DocumentAnswer),
+            ("disambiguate", disambiguate, schemas.DisambiguateRequest, schemas.DocumentAnswer),
+            ("batch", batch, schemas.BatchRequest, schemas.BatchAnswer),
+            ("graph", factor_graph, schemas.GraphRequest, schemas.GraphAnswer),
+            ("explain", explain, schemas.ExplainRequest, schemas.ExplainAnswer),
+        )
+    ),
+    Address(
+        "GET", "/v1/entities/{title:path}", entity, "model",
+        gives={JSON: schemas.EntityAnswer}, parameters=(_TITLE,), refuses={404: "No such entity."},
+    ),
+    Address("GET", "/v1/search", search, "model", gives={JSON: schemas.SearchAnswer}, parameters=(_NAME,)),
+    Address("GET", "/v1/info", info, "model", gives={JSON: schemas.InfoAnswer}),
+]  # fmt: skip
