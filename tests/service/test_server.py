@@ -215,6 +215,6 @@ def test_mistakes_are_told_before_anything_is_served(world_model, tmp_path):
 
 
 def test_the_web_stack_is_imported_only_when_it_is_used():
-    code = "import sys, pboh.linker, pboh.cli.serve, pboh.service.options; print('fastapi' in sys.modules)"
+    code = "import sys, pboh.linker, pboh.cli.serve, pboh.service.options; print('starlette' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -124,7 +124,7 @@ def serve_command(
     try:
         from pboh.service.server import run
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of(missing.name or "fastapi", "serve") from None
+        raise MissingExtraError.of(missing.name or "starlette", "serve") from None
     run(asked)
 
 

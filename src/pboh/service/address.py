@@ -79,7 +79,8 @@ def openapi(addresses: Iterable[Address]) -> dict[str, Any]:
     """The description of the whole service."""
     listed = [address for address in addresses if address.gives]
     shapes = [shape for address in listed for shape in (*address.takes.values(), *address.gives.values())]
-    models = dict.fromkeys([Problem, *(shape for shape in shapes if not isinstance(shape, dict))])
+    models: dict[type[BaseModel], None] = {Problem: None}
+    models |= {shape: None for shape in shapes if not isinstance(shape, dict)}
     _, components = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
     for address in listed:

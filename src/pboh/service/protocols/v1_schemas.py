@@ -16,7 +16,7 @@ Threshold = Annotated[
     float | None, Field(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")
 ]
 _EXAMPLE = "Jordan and Pippen won with the Bulls."
-_SPANS = [{"start": 0, "end": 6}, {"start": 31, "end": 36}]
+_SPANS: list[Any] = [{"start": 0, "end": 6}, {"start": 31, "end": 36}]
 
 
 class Given(BaseModel):
