@@ -67,6 +67,8 @@ def factor_graph(bounded: BoundedLinker, call: Call) -> Response:
     """The document's factor graph and the beliefs of every round: what the page draws."""
     given = call.json(schemas.GraphRequest)
     document = _resolved(bounded, given.text, given.mentions, given.overlapping, given.threshold)
+    if len(document) > bounded.limits.mentions:
+        raise too_many(len(document), "mentions", bounded.limits.mentions)
     call.note(document)
     return json_response(graph(document))
 
