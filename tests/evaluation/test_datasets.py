@@ -163,6 +163,15 @@ class TestJsonLines:
         assert dataset.documents[0].mentions[2].also == ("Swiss Confederation",)
         assert [document.id for document in dataset] == ["d1", "2"]
 
+    def test_genre_and_language(self, tmp_path: Path) -> None:
+        file = tmp_path / "x.jsonl"
+        file.write_text(
+            '{"text": "Bern. Rome.", "mentions": [[6, 10, "Rome"]], "genre": "mail", "language": "de"}\n'
+            '{"text": "Oslo", "mentions": []}\n'
+        )
+        assert [(d.genre, d.language) for d in read_dataset(file)] == [("mail", "de"), (None, None)]
+        assert [(d.genre, d.language) for d in read_dataset(f"sentences:{file}")] == [("mail", "de")]
+
     def test_pages_with_links_and_slices(self) -> None:
         dataset = read_dataset(DATA / "pages.jsonl.gz")
         assert golds(dataset) == [("Bern", "Bern"), ("Europe", "Europe")]

@@ -63,12 +63,17 @@ class GoldMention:
 
 @dataclass(frozen=True, slots=True)
 class GoldDocument:
-    """A text with its gold mentions in text order; ``whole`` is the text it was cut from, if it was."""
+    """A text with its gold mentions in text order; ``whole`` is the text it was cut from, if it was.
+
+    ``genre`` and ``language`` are None where the dataset does not say.
+    """
 
     id: str
     text: str
     mentions: tuple[GoldMention, ...]
     whole: str | None = None
+    genre: str | None = None
+    language: str | None = None
 
     @property
     def linked(self) -> tuple[GoldMention, ...]:

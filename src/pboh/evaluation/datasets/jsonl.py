@@ -1,10 +1,15 @@
-"""JSON lines: ``{id, text, mentions: [{start, end, gold}]}``, or pages as ``{title, text, links}``."""
+"""JSON lines: ``{id, text, mentions: [{start, end, gold}]}``, or pages as ``{title, text, links}``.
+
+``gold`` is a title, a list of titles that all count as right, or null for NIL. A document may also have a
+``genre`` and a ``language``.
+"""
 
 from __future__ import annotations
 
 import gzip
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +52,8 @@ def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:
             todo='Write {"id": "1", "text": "…", "mentions": [{"start": 0, "end": 5, "gold": "Title"}]}',
         ) from None
     name = str(page.get("title") or page.get("id") or where.rpartition(" ")[2])
-    return build_document(name, text, annotations, problems, where)
+    document = build_document(name, text, annotations, problems, where)
+    return replace(document, genre=page.get("genre"), language=page.get("language"))
 
 
 def _annotation(mention: Any) -> Annotation:

@@ -41,5 +41,6 @@ def sentences(document: GoldDocument) -> list[GoldDocument]:
         )
         if mentions:
             text, whole = document.text[begin:end], document.whole or document.text
-            found.append(GoldDocument(f"{document.id}/{number}", text, mentions, whole))
+            id = f"{document.id}/{number}"
+            found.append(replace(document, id=id, text=text, mentions=mentions, whole=whole))
     return found
