@@ -17,6 +17,7 @@ from benchmarks.peers import peer_python
 from pboh.files.writing import write_json
 from pboh.inference import belief_propagation
 from pboh.inference.belief_propagation import ROUNDS, Couplings, propagate
+from pboh.inference.propagation_kernels import find_edges
 
 RESULTS = Path(__file__).parent / "results" / "belief_propagation.json"
 STATES = 10
@@ -194,7 +195,7 @@ def density() -> list[dict[str, Any]]:
 def thousand() -> dict[str, Any]:
     """A document of a thousand mentions without one repeated candidate."""
     given = document(1000)
-    edges = belief_propagation._edges(given[1], given[2], *given[3])
+    edges = find_edges(given[1], given[2], *given[3])
     spent = time.process_time()
     settled = ours(given, "max", belief_propagation.EPSILON)()
     return {

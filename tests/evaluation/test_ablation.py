@@ -112,5 +112,5 @@ def test_a_calibration_does_not_favour_the_settings_it_belongs_to(
     info = json.loads((model / "model.json").read_text())
     never = {"weights": {"bias": -9.0}, "knots": [[-9.0, 0.1], [9.0, 0.1]], "threshold": 0.5}
     (model / "model.json").write_text(json.dumps({**info, "calibration": never}))
-    row, _ = ablate(load(model, threshold=0.5), [gold], [Extension("nothing", {"damping": 0.01})])
+    row, _ = ablate(load(model, threshold=0.5), [gold], [Extension("nothing", {"epsilon": 1e-6})])
     assert row.on_top[0].f1 == pytest.approx(0.0, abs=0.02)

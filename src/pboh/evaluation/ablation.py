@@ -86,7 +86,6 @@ EXTENSIONS = (
     Extension("discount of pairs δ", {"delta": 0.9}),
     Extension("authors' back-off", {"backoff": "authors"}),
     Extension("same entity twice", {"self_pair": 0.1}),
-    Extension("damping", {"damping": 0.5}),
     Extension("threshold", {"threshold": 0.3}),
 )
 

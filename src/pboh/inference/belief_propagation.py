@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-Array = np.ndarray[Any, Any]
+from pboh.inference.propagation_kernels import find_edges, run_rounds, sound, sparse_rows
+
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int32]
 Mode = Literal["max", "sum"]
@@ -46,7 +46,12 @@ class Couplings(NamedTuple):
             raise ValueError(f"the table of couplings must be square, not of shape {table.shape}")
         if unseen is None:
             unseen = 0.0 if table.size == 0 else float(table.min())
-        return cls(*_sparse(table, unseen))
+        return cls(*sparse_rows(table, unseen))
+
+    @classmethod
+    def none(cls, labels: int) -> Couplings:
+        """No pair of labels was seen."""
+        return cls(np.zeros(labels + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 
 class Beliefs(NamedTuple):
@@ -76,314 +81,69 @@ class Beliefs(NamedTuple):
         return probability
 
 
+class FactorGraph:
+    """A document as a graph: built once, then solved by max-product, sum-product or both.
+
+    ``unary[i, a]`` is the local log-score of state a of mention i, for a < ``size[i]``; the rest is not read.
+    A mention known beforehand is clamped by giving it that one state. ``couplings`` may be a plain
+    symmetric table of λ, of any sign and without zeros: the same answer, only slower.
+    """
+
+    def __init__(
+        self, unary: Floats, label: Integers, size: Integers, couplings: Couplings | NDArray[Any]
+    ) -> None:
+        if not isinstance(couplings, Couplings):
+            couplings = Couplings.dense(couplings)
+        self.unary = np.ascontiguousarray(unary, np.float32)
+        self.size = np.ascontiguousarray(size, np.int32)
+        label = np.ascontiguousarray(label, np.int32)
+        _check(self.unary, label, self.size, couplings)
+        self._largest = float(couplings.value.max(initial=0.0))
+        self._edges = find_edges(label, self.size, *couplings)
+
+    def propagate(
+        self, mode: Mode = "max", *, rounds: int = ROUNDS, epsilon: float = EPSILON, record: bool = False
+    ) -> Beliefs:
+        """Pass messages between all mentions until they stand still (paper, section Inference).
+
+        Messages are synchronous and start at zero; ``record`` keeps the beliefs of every round.
+        """
+        if mode not in ("max", "sum"):
+            raise ValueError(f"mode is 'max' or 'sum', not {mode!r}")
+        if rounds < 0:
+            raise ValueError(f"rounds must not be negative: {rounds}")
+        if mode == "sum" and self._largest > LARGEST_COUPLING:
+            raise ValueError(f"couplings must be at most {LARGEST_COUPLING} in mode 'sum': {self._largest}")
+        *places, value = self._edges
+        edges = (*places, np.expm1(value) if mode == "sum" else value)
+        history = np.full((rounds + 1 if record else 1, *self.unary.shape), -np.inf, np.float32)
+        done, converged = run_rounds(
+            self.unary, self.size, edges, mode == "sum", rounds, epsilon, record, history
+        )
+        kept = history[: done + 1].copy() if record else history
+        return Beliefs(kept[-1], int(done), bool(converged), kept if record else None)
+
+
 def propagate(
     unary: Floats,
     label: Integers,
     size: Integers,
     couplings: Couplings | NDArray[Any],
-    *,
     mode: Mode = "max",
-    rounds: int = ROUNDS,
-    epsilon: float = EPSILON,
-    damping: float = 0.0,
-    record: bool = False,
+    **options: Any,
 ) -> Beliefs:
-    """Pass messages between all mentions of a document until they stand still (paper, section Inference).
-
-    ``unary[i, a]`` is the local log-score of state a of mention i, for a < ``size[i]``; the rest is not read.
-    A mention known beforehand is clamped by giving it that one state. ``damping`` in [0, 1) is the share of
-    the old message that is kept. Messages are synchronous and start at zero. ``couplings`` may be a plain
-    symmetric table of λ, of any sign and without zeros: the same answer, only slower.
-    """
-    if not isinstance(couplings, Couplings):
-        couplings = Couplings.dense(couplings)
-    unary = np.ascontiguousarray(unary, np.float32)
-    label = np.ascontiguousarray(label, np.int32)
-    size = np.ascontiguousarray(size, np.int32)
-    _check(unary, label, size, couplings, mode, rounds, damping)
-    edges = _edges(label, size, couplings.start, couplings.other, couplings.value)
-    if mode == "sum":
-        np.expm1(edges[-1], out=edges[-1])
-    history = np.full((rounds + 1 if record else 1, *unary.shape), -np.inf, np.float32)
-    done, converged = _rounds(unary, size, edges, mode == "sum", rounds, epsilon, damping, record, history)
-    return Beliefs(
-        history[done if record else 0], int(done), bool(converged), history[: done + 1] if record else None
-    )
+    """Solve a :class:`FactorGraph` in one mode; see there for the arguments and options."""
+    return FactorGraph(unary, label, size, couplings).propagate(mode, **options)
 
 
-def _check(
-    unary: Floats,
-    label: Integers,
-    size: Integers,
-    couplings: Couplings,
-    mode: str,
-    rounds: int,
-    damping: float,
-) -> None:
+def _check(unary: Floats, label: Integers, size: Integers, couplings: Couplings) -> None:
     if unary.ndim != 2 or label.shape != unary.shape or size.shape != unary.shape[:1]:
         raise ValueError(f"unary {unary.shape}, label {label.shape} and size {size.shape} do not fit")
-    if mode not in ("max", "sum"):
-        raise ValueError(f"mode is 'max' or 'sum', not {mode!r}")
-    if rounds < 0:
-        raise ValueError(f"rounds must not be negative: {rounds}")
-    if not 0 <= damping < 1:
-        raise ValueError(f"damping must be at least 0 and below 1, not {damping}")
     if size.size and not 0 <= size.min() <= size.max() <= min(unary.shape[1], MOST_STATES):
         raise ValueError(f"sizes must lie between 0 and {min(unary.shape[1], MOST_STATES)}")
-    if not _sound(unary, label, size, len(couplings.start) - 1):
+    if not sound(unary, label, size, len(couplings.start) - 1):
         raise ValueError("unary scores must not be NaN or +inf, nor all -inf, and labels must have a row")
     if couplings.value.size:
         least, most = couplings.value.min(), couplings.value.max()
-        if not 0 <= least <= most <= (LARGEST_COUPLING if mode == "sum" else np.finfo(np.float32).max):
+        if not 0 <= least <= most <= np.finfo(np.float32).max:
             raise ValueError(f"couplings must be finite and at least that of an unseen pair: {least}…{most}")
-
-
-@njit(cache=True, nogil=True)
-def _sound(unary, label, size, labels):  # type: ignore[no-untyped-def]
-    """Check that every mention with states has a finite best score and only labels in 0..labels−1."""
-    for i in range(len(size)):
-        top = -np.inf
-        for a in range(size[i]):
-            if not unary[i, a] < np.inf or label[i, a] < 0 or label[i, a] >= labels:
-                return False
-            top = max(top, unary[i, a])
-        if size[i] > 0 and top == -np.inf:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _sparse(table, unseen):  # type: ignore[no-untyped-def]
-    """Rows of table − unseen without its zeros: (start, other, value)."""
-    start = np.zeros(len(table) + 1, np.int64)
-    for u in range(len(table)):
-        start[u + 1] = start[u]
-        for v in range(len(table)):
-            start[u + 1] += table[u, v] != unseen
-    other, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.float32)
-    at = 0
-    for u in range(len(table)):
-        for v in range(len(table)):
-            if table[u, v] != unseen:
-                other[at], value[at] = v, table[u, v] - unseen
-                at += 1
-    return start, other, value
-
-
-@njit(cache=True, nogil=True)
-def _places(label, size, labels):  # type: ignore[no-untyped-def]
-    """Where each label stands: (start, mention, state), the mentions of a label ascending."""
-    start = np.zeros(labels + 1, np.int64)
-    for i in range(len(size)):
-        for a in range(size[i]):
-            start[label[i, a] + 1] += 1
-    start = np.cumsum(start)
-    mention = np.empty(start[-1], np.int32)
-    state = np.empty(start[-1], np.uint8)
-    free = start[:-1].copy()
-    for i in range(len(size)):
-        for a in range(size[i]):
-            at = free[label[i, a]]
-            mention[at], state[at] = i, a
-            free[label[i, a]] += 1
-    return start, mention, state
-
-
-@njit(cache=True, nogil=True)
-def _tally(i, label, size, start, other, value, place, mention, count):  # type: ignore[no-untyped-def]
-    """Set ``count[j]``, j > i, to the number of seen label pairs between mentions i and j."""
-    count[i + 1 :] = 0
-    for a in range(size[i]):
-        for k in range(start[label[i, a]], start[label[i, a] + 1]):
-            p = place[other[k] + 1] - 1
-            while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                if size[i] > 1 or size[mention[p]] > 1:
-                    count[mention[p]] += 1
-                p -= 1
-
-
-@njit(cache=True, nogil=True)
-def _edges(label, size, start, other, value):  # type: ignore[no-untyped-def]
-    """Pairs of mentions i < j that share a seen pair of labels, and those pairs, grouped by edge.
-
-    Returns (left, right, first, state of left, state of right, value): the pairs of edge k stand at
-    ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
-    into zeros; so does an edge between two mentions of one state each.
-    """
-    n = len(size)
-    place, mention, state = _places(label, size, len(start) - 1)
-    count = np.zeros(n, np.int64)
-    edges, pairs = 0, 0
-    for i in range(n):  # count first, so that nothing has to grow
-        _tally(i, label, size, start, other, value, place, mention, count)
-        for j in range(i + 1, n):
-            edges += count[j] > 0
-            pairs += count[j]
-    left, right, first = np.empty(edges, np.int32), np.empty(edges, np.int32), np.zeros(edges + 1, np.int64)
-    state_left, state_right = np.empty(pairs, np.uint8), np.empty(pairs, np.uint8)
-    seen = np.empty(pairs, np.float32)
-    edges, pairs = 0, 0
-    for i in range(n):
-        _tally(i, label, size, start, other, value, place, mention, count)
-        for j in range(i + 1, n):
-            if count[j] > 0:
-                left[edges], right[edges], first[edges + 1] = i, j, pairs + count[j]
-                edges += 1
-            count[j], pairs = pairs, pairs + count[j]  # from here on: where the next pair goes
-        for a in range(size[i]):
-            for k in range(start[label[i, a]], start[label[i, a] + 1]):
-                p = place[other[k] + 1] - 1
-                while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                    if size[i] > 1 or size[mention[p]] > 1:
-                        at = count[mention[p]]
-                        state_left[at], state_right[at], seen[at] = a, state[p], value[k]
-                        count[mention[p]] += 1
-                    p -= 1
-    return left, right, first, state_left, state_right, seen
-
-
-@njit(cache=True, nogil=True)
-def _rounds(unary, size, edges, summing, rounds, epsilon, damping, record, history):  # type: ignore[no-untyped-def]
-    """Run the rounds; beliefs go to ``history``. Returns the number of rounds and whether they converged."""
-    n, r = unary.shape
-    message = np.full((len(edges[0]), 2, r), 1 if summing else 0, np.float32)
-    total = unary.astype(np.float64)
-    centred = np.empty((n, r))
-    done, change = 0, 0.0 if len(edges[0]) == 0 else np.inf
-    _write(total, size, history[0])
-    while done < rounds and change > epsilon:
-        for i in range(n):
-            top = -np.inf
-            for a in range(size[i]):
-                top = max(top, total[i, a])
-            for a in range(r):
-                centred[i, a] = total[i, a] - top if a < size[i] else -np.inf
-                total[i, a] = unary[i, a]
-        if summing:
-            change = _sum_round(size, edges, np.exp(centred), message, total, damping)
-        else:
-            change = _max_round(size, edges, centred, message, total, damping)
-        done += 1
-        _write(total, size, history[done if record else 0])
-    return done, change <= epsilon
-
-
-@njit(cache=True, nogil=True)
-def _max_round(size, edges, centred, message, total, damping):  # type: ignore[no-untyped-def]
-    """m_i→j(e_j) = max over e_i of h(e_i) + λ(e_i, e_j), with h(e_i) = ρ(e_i) + Σ_{k≠j} m_k→i(e_i).
-
-    Differences to the back-off constant are not negative, hence, up to a constant,
-    m(e_j) = max( max_e h(e), max over the e_i seen with e_j of h(e_i) + λ(e_i, e_j) ).
-    Its largest value, which the shift moves to 0, is the largest term met on the way. Without the shift the
-    constants in the messages grow like (n−2)^t and drown the differences that matter.
-
-    An edge is visited once and both its messages, ``message[edge, 0]`` to its left mention i and
-    ``message[edge, 1]`` to j, are replaced in place: each depends only on the other and on last round's sums
-    (``centred``), so the update is synchronous with one copy of the messages. Loops run over the states of
-    both mentions side by side: two independent maxima keep the processor busy where one would wait.
-    """
-    left, right, first, state_left, state_right, value = edges
-    r = centred.shape[1]
-    h_i, h_j = np.empty(r, np.float32), np.empty(r, np.float32)
-    to_i, to_j = np.empty(r, np.float32), np.empty(r, np.float32)
-    keep, take = np.float32(damping), np.float32(1 - damping)
-    change_i, change_j = np.float32(0), np.float32(0)
-    for edge in range(len(left)):
-        i, j = left[edge], right[edge]
-        top_i, top_j = np.float32(-np.inf), np.float32(-np.inf)
-        for a in range(max(size[i], size[j])):
-            x = np.float32(centred[i, a]) - message[edge, 0, a]
-            y = np.float32(centred[j, a]) - message[edge, 1, a]
-            h_i[a], h_j[a] = x, y
-            top_i = x if x > top_i else top_i
-            top_j = y if y > top_j else top_j
-        to_i[: size[i]] = top_j
-        to_j[: size[j]] = top_i
-        for k in range(first[edge], first[edge + 1]):
-            a, b = state_left[k], state_right[k]
-            # conditional moves, not branches: which one wins cannot be predicted
-            x, old = h_i[a] + value[k], to_j[b]
-            to_j[b] = x if x > old else old
-            top_i = x if x > top_i else top_i
-            y, old = h_j[b] + value[k], to_i[a]
-            to_i[a] = y if y > old else old
-            top_j = y if y > top_j else top_j
-        for a in range(max(size[i], size[j])):
-            old = message[edge, 0, a]
-            x = take * (to_i[a] - top_j) + keep * old if a < size[i] else np.float32(0)
-            change_i = max(change_i, abs(x - old))
-            message[edge, 0, a] = x
-            total[i, a] += x
-            old = message[edge, 1, a]
-            y = take * (to_j[a] - top_i) + keep * old if a < size[j] else np.float32(0)
-            change_j = max(change_j, abs(y - old))
-            message[edge, 1, a] = y
-            total[j, a] += y
-    return max(change_i, change_j)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _sum_round(size, edges, weight, message, total, damping):  # type: ignore[no-untyped-def]
-    """m_i→j(e_j) = log Σ_{e_i} exp(h(e_i) + λ(e_i, e_j)), in the same way as the maximum.
-
-    Here ``message`` is exp(m), largest value 1, ``weight`` is exp(ρ + Σ_k m_k) and ``value`` is exp(λ) − 1:
-    the sum is Σ_e exp h(e) + Σ over seen e_i of exp h(e_i)·(exp λ − 1), all terms positive, nothing cancels.
-    Couplings below 80 keep a message above exp(−80), a normal float. Sums of logarithms are taken as the
-    logarithm of a product, whenever it becomes small: one logarithm for many messages.
-    """
-    left, right, first, state_left, state_right, value = edges
-    r = weight.shape[1]
-    w_i, w_j, to_i, to_j = np.empty(r), np.empty(r), np.empty(r), np.empty(r)
-    inverse = np.empty((2, r))
-    product = np.ones(weight.shape)
-    change = 1.0
-    for edge in range(len(left)):
-        i, j = left[edge], right[edge]
-        sum_i, sum_j = 0.0, 0.0
-        for a in range(max(size[i], size[j])):
-            x, y = 1.0 / message[edge, 0, a], 1.0 / message[edge, 1, a]
-            inverse[0, a], inverse[1, a] = x, y
-            w_i[a], w_j[a] = weight[i, a] * x, weight[j, a] * y
-            sum_i += weight[i, a] * x
-            sum_j += weight[j, a] * y
-        to_i[: size[i]] = sum_j
-        to_j[: size[j]] = sum_i
-        for k in range(first[edge], first[edge + 1]):
-            a, b = state_left[k], state_right[k]
-            to_j[b] += w_i[a] * value[k]
-            to_i[a] += w_j[b] * value[k]
-        step = _receive(to_i, i, size[i], message, edge, 0, inverse, product, total, damping)
-        change = step if step > change else change
-        step = _receive(to_j, j, size[j], message, edge, 1, inverse, product, total, damping)
-        change = step if step > change else change
-    total += np.log(product)
-    return np.log(change)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _receive(sent, i, size, message, edge, side, inverse, product, total, damping):  # type: ignore[no-untyped-def]
-    """Replace exp(m) by what was sent relative to its largest; returns the largest quotient to the old."""
-    top = sent[0]
-    for a in range(1, size):
-        top = sent[a] if sent[a] > top else top
-    scale, least, most = 1 / top, 1.0, 1.0
-    for a in range(size):
-        new = sent[a] * scale
-        if damping > 0:
-            new = new ** (1 - damping) * inverse[side, a] ** -damping
-        message[edge, side, a] = new
-        quotient = new * inverse[side, a]
-        least = quotient if quotient < least else least
-        most = quotient if quotient > most else most
-        product[i, a] *= new
-        if product[i, a] < 1e-200:
-            total[i, a] += np.log(product[i, a])
-            product[i, a] = 1.0
-    return max(most, 1 / least)
-
-
-@njit(cache=True, nogil=True)
-def _write(total, size, belief):  # type: ignore[no-untyped-def]
-    for i in range(len(size)):
-        for a in range(size[i]):
-            belief[i, a] = total[i, a]

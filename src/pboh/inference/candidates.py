@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from numba import njit
 
 from pboh.errors import ModelError
+from pboh.inference.candidate_kernels import SLOTS, gather
 from pboh.inference.entities import EntitySet
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
@@ -16,88 +16,6 @@ from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
-
-_SLOTS = 2048  # more than all layers of one name can hold together
-
-
-@njit(cache=True, nogil=True)
-def gather(
-    positions: Array,
-    offsets: Array,
-    entity: Array,
-    layer: Array,
-    count: Array,
-    popularity: Array,
-    weights: Array,
-    exponent: float,
-    top: int,
-) -> tuple[Array, Array, Array, Array]:
-    """Candidates of every mention: p(e|m) ∝ Σ_layer weight · c_layer(m, e), the ``top`` best, normalised.
-
-    Returns entities, p(e|m), their number, and the sum of weighted counts they were normalised by.
-
-    ``positions[i]`` are the places of mention i's cased, lower and folded form in the name table (−1 =
-    absent). Layers made from titles carry no counts of use; theirs is popularity(e)^exponent.
-    """
-    n = positions.shape[0]
-    found = np.zeros((n, top), np.int32)
-    prior = np.zeros((n, top), np.float64)
-    size = np.zeros(n, np.int32)
-    total = np.zeros(n, np.float64)
-    slot_entity = np.full(_SLOTS, -1, np.int64)
-    slot_value = np.zeros(_SLOTS, np.float64)
-    used = np.empty(_SLOTS, np.int64)
-    for i in range(n):
-        filled = 0
-        for form in range(3):
-            at = positions[i, form]
-            if at < 0:
-                continue
-            for k in range(offsets[at], offsets[at + 1]):
-                weight = weights[layer[k]]
-                if weight == 0.0 or min(layer[k], 2) != form:
-                    continue
-                value = weight * count[k]
-                if layer[k] >= 3 and exponent != 0.0:
-                    value *= (popularity[entity[k]] + 1.0) ** exponent
-                slot = (entity[k] * 2654435761) % _SLOTS
-                while slot_entity[slot] >= 0 and slot_entity[slot] != entity[k]:
-                    slot = (slot + 1) % _SLOTS
-                if slot_entity[slot] < 0:
-                    slot_entity[slot] = entity[k]
-                    used[filled] = slot
-                    filled += 1
-                slot_value[slot] += value
-        size[i], total[i] = _best(slot_entity, slot_value, used[:filled], found[i], prior[i])
-        for f in range(filled):
-            slot_entity[used[f]] = -1
-            slot_value[used[f]] = 0.0
-    return found, prior, size, total
-
-
-@njit(cache=True, nogil=True)
-def _best(slot_entity, slot_value, used, found, prior):  # type: ignore[no-untyped-def]
-    """Put the best entries into ``found``, best first (ties: lower entity), normalised into ``prior``.
-
-    By insertion: a name has few candidates, and a sort would take longer to compile than to run.
-    """
-    size = 0
-    for slot in used:
-        entity, value = slot_entity[slot], slot_value[slot]
-        k = size
-        while k > 0 and (prior[k - 1] < value or (prior[k - 1] == value and found[k - 1] > entity)):
-            if k < found.size:
-                found[k], prior[k] = found[k - 1], prior[k - 1]
-            k -= 1
-        if k < found.size:
-            found[k], prior[k] = entity, value
-            size = min(size + 1, found.size)
-    total = 0.0
-    for k in range(size):
-        total += prior[k]
-    for k in range(size):
-        prior[k] /= total
-    return size, total
 
 
 class Candidates:
@@ -121,7 +39,7 @@ class Candidates:
         ``alone`` looks at every name for itself: nothing is inherited from a longer one.
         """
         unique = list(dict.fromkeys(surfaces))
-        found, prior, size, total = self._gather(unique, self.settings.top if only is None else _SLOTS // 2)
+        found, prior, size, total = self._gather(unique, self.settings.top if only is None else SLOTS // 2)
         missing = [i for i in range(len(unique)) if size[i] == 0]
         if missing and (self.settings.variants or self.settings.fuzzy):
             self._rescue(unique, missing, found, prior, size, total)

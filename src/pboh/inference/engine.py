@@ -13,13 +13,15 @@ import numpy as np
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.errors import InputError
-from pboh.inference.belief_propagation import Beliefs, propagate
+from pboh.inference.belief_propagation import Beliefs, FactorGraph
 from pboh.inference.candidates import Candidates
 from pboh.inference.entities import Entities, EntitySet
-from pboh.inference.potentials import Pairs, Potentials, Unary, Windows, conditional_scores
+from pboh.inference.potentials import Pairs, Potentials, Unary
 from pboh.inference.reliability import Reliability, answer_features
+from pboh.inference.score_kernels import conditional_scores
 from pboh.inference.settings import DEFAULT, Settings
 from pboh.inference.spans import Span
+from pboh.inference.windows import Windows
 from pboh.model.store import MANIFEST, Model, open_model
 from pboh.text.hashing import Array
 
@@ -43,7 +45,7 @@ def _opened(path: Path, state: tuple[int, int]) -> Model:
 
 def stored_settings(model: Model) -> Settings:
     """The settings a model was tuned to."""
-    return DEFAULT.change(**model.info.get("settings", {}))
+    return Settings.stored(model.info.get("settings", {}))
 
 
 @dataclass(slots=True)
@@ -144,10 +146,9 @@ class Engine:
         clock.append(perf_counter())
         pairs = potentials.pairs(unary, int((unary.size > 0).sum()))
         clock.append(perf_counter())
-        arguments = (unary.local, pairs.label, unary.size, pairs.couplings)
-        options: dict[str, Any] = {"rounds": s.rounds, "epsilon": s.epsilon, "damping": s.damping}
-        beliefs = propagate(*arguments, mode="max", record=True, **options)
-        marginals = propagate(*arguments, mode="sum", **options)
+        graph = FactorGraph(unary.local, pairs.label, unary.size, pairs.couplings)
+        beliefs = graph.propagate("max", rounds=s.rounds, epsilon=s.epsilon, record=True)
+        marginals = graph.propagate("sum", rounds=s.rounds, epsilon=s.epsilon)
         solution = Solution(windows, unary, pairs, beliefs, marginals)
         clock.append(perf_counter())
         solution.timings = dict(zip(STAGES, np.diff(clock).tolist(), strict=True))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pboh.document import Contribution, Entity, Explanation
+from pboh.inference.windows import Windows
+from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
     from pboh.inference.engine import SolvedPart
-    from pboh.inference.potentials import Windows
-    from pboh.text.hashing import Array
 
 LEAST_SHARE = 1e-3  # p(e|m) that a candidate inherited from a longer mention is taken to have without it
 
@@ -51,17 +50,13 @@ def _words(part: SolvedPart, i: int, entity: int) -> tuple[Contribution, ...]:
     if part.engine.settings.context_weight == 0.0:
         return ()
     zeta = part.engine.settings.context_weight * float(potentials.emphasis(windows)[i])
-    places = np.r_[windows.first[i] : windows.left[i], windows.right[i] : windows.last[i]]
-    none = np.asarray([-1])
-    unknown = replace(windows, words=none, added=tuple(none for _ in windows.added))
+    places = windows.places(i)
 
-    def scores(windows: Windows, places: Array) -> Array:
-        """Every place as a context of one word."""
-        alone = replace(windows, first=places, left=places + 1, right=places + 1, last=places + 1)
-        one = np.ones(places.size, np.int32)
-        return potentials.context(np.full((places.size, 1), entity, np.int32), one, alone)[:, 0]
+    def scores(contexts: Windows) -> Array:
+        single = np.full((contexts.first.size, 1), entity, np.int32)
+        return potentials.context(single, np.ones(len(single), np.int32), contexts)[:, 0]
 
-    values = scores(windows, places) - scores(unknown, np.zeros(1, np.int64))
+    values = scores(windows.alone(places)) - scores(windows.unmatched())
     totals: dict[str, float] = {}
     for k, value in zip(places.tolist(), values.tolist(), strict=True):
         if value != 0.0:

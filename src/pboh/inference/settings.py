@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any
@@ -35,9 +36,10 @@ RANGES: dict[str, tuple[float, float]] = {
     "self_pair": (0, 1),
     "rounds": (0, 10_000),
     "epsilon": (0, 1),
-    "damping": (0, 1),
     "threshold": (0, 1),
 }
+RETIRED = ("damping", "own_words")
+"""Settings that did nothing and were removed; models tuned before may still name them."""
 
 
 def _paper_layers() -> dict[str, float]:
@@ -80,7 +82,6 @@ class Settings:
     # belief propagation (section "Belief Propagation")
     rounds: int = 15  # at most
     epsilon: float = 1e-5  # messages that move less stand still
-    damping: float = 0.0  # share of the old message that is kept
     # answers
     threshold: float = 0.0  # answers of a lower probability are withheld
 
@@ -131,6 +132,11 @@ class Settings:
             return 1.0
         pboh = 2.0 * self.tau / (n - 1 + self.few_mentions)
         return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": pboh}[self.system]
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Settings:
+        """The settings of a ``model.json``: ours, changed to what the model was tuned to."""
+        return DEFAULT.change(**{name: value for name, value in values.items() if name not in RETIRED})
 
 
 def _check(name: str, value: Any, least: float, most: float, whole: bool = False) -> None:

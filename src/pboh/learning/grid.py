@@ -35,7 +35,6 @@ SPACE: dict[str, tuple[Value, ...]] = {
     "few_words": (1.0, 1.5, 2.0, 3.0),
     "few_mentions": (0.0, 1.0, 2.0, 4.0),
     "self_pair": (0.0, 0.001, 0.01, 0.1, 1.0),
-    "damping": (0.0, 0.3, 0.6),
     "candidates": (6, 10, 16, 24),
     "top": (16, 32, 64),
     "unmatched": (0.0, 0.25, 0.5, 0.75, 1.0),

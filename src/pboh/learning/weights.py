@@ -18,8 +18,9 @@ import numpy as np
 from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset, GoldDocument, GoldMention
 from pboh.files.progress import Report, silent
-from pboh.inference.potentials import Potentials, Unary, conditional_scores
+from pboh.inference.potentials import Potentials, Unary
 from pboh.inference.reliability import links_of
+from pboh.inference.score_kernels import conditional_scores
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
 from pboh.learning.logistic import Array, choice, maximise

@@ -22,7 +22,6 @@ import numpy as np
 
 from pboh.files.progress import Report, silent
 from pboh.model.fuzzy_kernels import (
-    EMPTY,
     _closest,
     _count_grams,
     _count_postings,
@@ -30,6 +29,7 @@ from pboh.model.fuzzy_kernels import (
     _grow,
     _replace_counts,
 )
+from pboh.text.hash_kernels import EMPTY
 from pboh.text.hashing import Array
 
 BLOCK = 1_000_000  # names between two progress reports

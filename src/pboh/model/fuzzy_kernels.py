@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+from pboh.text.hash_kernels import EMPTY, slot_of
+
 BITS = uint64(21)  # of a code point
 GRAM = uint64(2**63 - 1)
 NO_LETTER = uint64(2**21 - 1)  # no code point: stands for the letters that a shorter name lacks
-EMPTY = uint64(2**64 - 1)
 
 
 # ---------------------------------------------------------------------------------------------- grams
@@ -75,16 +76,6 @@ def _sort(values, n):  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------------------------------------- build
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _slot(keys, gram):  # type: ignore[no-untyped-def]
-    """Slot of a gram in an open-addressing table, or the empty one where it belongs."""
-    mask = uint64(len(keys) - 1)
-    slot = ((gram * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
-    while keys[slot] != gram and keys[slot] != EMPTY:
-        slot = (slot + uint64(1)) & mask
-    return slot
-
-
 @njit(cache=True, nogil=True)
 def _count_grams(blob, offsets, name, stop, buffer, sizes, keys, counts, used):  # type: ignore[no-untyped-def]
     """Count the names of every gram, until ``stop`` or until the table is half full."""
@@ -92,7 +83,7 @@ def _count_grams(blob, offsets, name, stop, buffer, sizes, keys, counts, used): 
         n = _grams(blob, offsets[name], offsets[name + 1], buffer)
         sizes[name] = n
         for k in range(n):
-            slot = _slot(keys, buffer[k])
+            slot = slot_of(keys, buffer[k])
             if keys[slot] == EMPTY:
                 keys[slot] = buffer[k]
                 used += 1
@@ -108,7 +99,7 @@ def _grow(keys, counts):  # type: ignore[no-untyped-def]
     more_counts = np.zeros(4 * len(keys), np.uint32)
     for i in range(len(keys)):
         if keys[i] != EMPTY:
-            slot = _slot(more_keys, keys[i])
+            slot = slot_of(more_keys, keys[i])
             more_keys[slot], more_counts[slot] = keys[i], counts[i]
     return more_keys, more_counts
 
@@ -116,14 +107,14 @@ def _grow(keys, counts):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _replace_counts(keys, counts, grams, rank):  # type: ignore[no-untyped-def]
     for g in range(len(grams)):
-        counts[_slot(keys, grams[g])] = rank[g]
+        counts[slot_of(keys, grams[g])] = rank[g]
 
 
 @njit(cache=True, nogil=True)
 def _rarer_half(buffer, n, keys, ranks):  # type: ignore[no-untyped-def]
     """Replace the n grams of a name by their ranks, rare first; returns the size of the rarer half."""
     for k in range(n):
-        buffer[k] = ranks[_slot(keys, buffer[k])]
+        buffer[k] = ranks[slot_of(keys, buffer[k])]
     _sort(buffer, n)
     return (n + 1) // 2
 
@@ -276,7 +267,7 @@ def _table(wanted):  # type: ignore[no-untyped-def]
         slots *= 2
     table, place = np.full(slots, EMPTY, np.uint64), np.zeros(slots, np.int64)
     for k in range(len(wanted)):
-        slot = _slot(table, wanted[k])
+        slot = slot_of(table, wanted[k])
         table[slot], place[slot] = wanted[k], k
     return table, place
 
@@ -290,7 +281,7 @@ def _overlap(blob, at, stop, table, place, mark, stamp, need):  # type: ignore[n
         gram = ((gram << BITS) | letter) & GRAM
         letters += 1
         if letters >= 3 or (at >= stop and letters < 3):
-            slot = _slot(table, gram)
+            slot = slot_of(table, gram)
             if table[slot] == gram and mark[place[slot]] != stamp:
                 mark[place[slot]] = stamp
                 common += 1

@@ -1,4 +1,4 @@
-"""Kernels that hash text and look hashes up in a static table (see :mod:`pboh.text.hashing`)."""
+"""Kernels that hash text, look hashes up in a static table (see :mod:`pboh.text.hashing`), or fill one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numba import int64, njit, uint64
 
 Array = np.ndarray[Any, Any]
+EMPTY = uint64(2**64 - 1)  # key of a free slot
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -58,3 +59,13 @@ def find_all(hashes: Array, buckets: Array, keys: Array, out: Array) -> None:
     """Position of every key, −1 where there is none."""
     for k in range(keys.size):
         out[k] = find(hashes, buckets, keys[k])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def slot_of(keys, key):  # type: ignore[no-untyped-def]
+    """Slot of ``key`` in an open-addressing table of 2ⁿ ``keys``, or the free one where it belongs."""
+    mask = uint64(len(keys) - 1)
+    slot = ((key * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
+    while keys[slot] != key and keys[slot] != EMPTY:
+        slot = (slot + uint64(1)) & mask
+    return slot

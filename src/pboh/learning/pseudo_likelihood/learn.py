@@ -10,6 +10,7 @@ from typing import Any
 
 from pboh.files.progress import Report, silent
 from pboh.files.writing import peak_memory_megabytes
+from pboh.inference.bethe import Bethe
 from pboh.learning.pseudo_likelihood.checkpoints import Checkpoints
 from pboh.learning.pseudo_likelihood.documents import DataOptions, TrainingData, read_training_data
 from pboh.learning.pseudo_likelihood.learned import attach, learned_arrays
@@ -30,18 +31,12 @@ class ParameterOptions:
     tau: float = 1.0  # factor of the Bethe λ at the start
 
 
-def backoff(model: Model, delta: float = 0.5) -> float:
-    """1−μ of the model's pair distribution, which Bethe parameters are relative to."""
-    totals = model.info["totals"]
-    return float(min(max(delta * totals["distinct_pairs"] / max(totals["pairs"], 1), 1e-9), 1.0))
-
-
 def first_parameters(data: TrainingData, model: Model, options: ParameterOptions) -> Parameters:
     """Parameters of the training data at their starting point."""
     together = cooccurring(data.train, data.names, data.entities, options.min_documents)
     return starting_point(
         data.names, data.counts, together, start=options.start, centre=options.centre,
-        rescaled=options.rescaled, backoff=backoff(model), tau=options.tau,
+        rescaled=options.rescaled, backoff=Bethe.of(model).backoff, tau=options.tau,
     )  # fmt: skip
 
 

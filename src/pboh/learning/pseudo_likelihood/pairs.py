@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from pboh.inference.bethe import Bethe
+from pboh.inference.bethe_kernels import bethe_of_all
 from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Names, Pairs
 
 
@@ -160,13 +162,12 @@ def both_ways(rows: Array, other: Array) -> Pairs:
 
 
 def bethe(pairs: Cooccurrence, backoff: float, delta: float = 0.5, self_pair: float = 0.01) -> Array:
-    """λ(e,u) − λ(unseen) of Eq. (lambda-bethe), smoothed: log(1 + max(N−δ,0)·N_ep/(c_e·c_u·(1−μ))).
+    """λ(e,u) − λ(unseen) of the kept pairs, as :class:`pboh.inference.bethe.Bethe` defines it.
 
-    N(e,e) is ``self_pair``·c_e, as in inference. A constant added to all λ changes no conditional, so pairs
-    without a parameter and unseen ones are both 0.
+    A constant added to all λ changes no conditional, so pairs without a parameter and unseen ones are both 0.
     """
     owner = np.repeat(np.arange(pairs.offsets.size - 1), np.diff(pairs.offsets))
     c_e, c_u = pairs.marginal[owner], pairs.marginal[pairs.other]
     n = np.where(owner == pairs.other, self_pair * c_e, pairs.documents)
-    ratio = np.maximum(n - delta, 0.0) * pairs.total / np.maximum(c_e * c_u, 1.0)
-    return np.asarray(np.log1p(ratio / backoff), np.float32)
+    shared = Bethe(float(pairs.total), backoff, delta, self_pair)
+    return np.asarray(bethe_of_all(n, c_e, c_u, shared), np.float32)

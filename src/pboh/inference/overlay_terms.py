@@ -1,22 +1,21 @@
-"""Terms of the score for entities of overlays: the formulas of the model, from the overlays' own tables."""
+"""Terms of the score for entities that overlays add: the same formulas, from the overlays' own tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pboh.inference.bethe import Bethe
+from pboh.inference.bethe_kernels import bethe_of_all
 from pboh.inference.settings import Settings
+from pboh.inference.windows import Windows
 from pboh.model.store import Model
 from pboh.model.word_kernels import context_scores, number_words
 from pboh.text.hashing import Array
 
-if TYPE_CHECKING:
-    from pboh.inference.potentials import Windows
 
-
-class Added:
+class OverlayTerms:
     """Scores the candidates that overlays brought. Not shared between threads (scratch memory)."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
@@ -60,30 +59,23 @@ class Added:
         return out
 
     def couplings(
-        self,
-        own: tuple[Array, Array, Array],
-        entities: Array,
-        since: int,
-        backoff: float,
-        weight: float,
+        self, own: tuple[Array, Array, Array], entities: Array, since: int, bethe: Bethe, weight: float
     ) -> tuple[Array, Array, Array]:
         """Add to the couplings of the model's entities those of the labels from ``since`` on.
 
         The page of an entity of an overlay counts as one document, on which it and what it links stand
         together; N(e,e′) and c_e of the others are not touched by it.
         """
-        s, overlays = self.settings, self.model.overlays
+        overlays = self.model.overlays
         count = sum((o.together(entities, since) for o in overlays), np.zeros((entities.size,) * 2))
         marginal = np.asarray(sum(o.marginals(entities) for o in overlays), np.float64)
         marginal[:since] = np.maximum(marginal[:since], self.model["entity_marginal"][entities[:since]])
         new = np.arange(since, entities.size)
-        count[new, new] = s.self_pair * marginal[new]
+        count[new, new] = bethe.self_pair * marginal[new]
         count[:since, :since] = 0.0
-        row, column = np.nonzero(count > s.delta)
-        pairs = float(self.model.info["totals"]["pairs"])
-        ratio = (count[row, column] - s.delta) * pairs / (marginal[row] * marginal[column])
-        value = (weight * np.log1p(ratio / backoff)).astype(np.float32)
-        return _merged(own, row, column, value, entities.size)
+        row, column = np.nonzero(count > bethe.delta)
+        value = weight * bethe_of_all(count[row, column], marginal[row], marginal[column], bethe)
+        return _merged(own, row, column, value.astype(np.float32), entities.size)
 
 
 def _merged(

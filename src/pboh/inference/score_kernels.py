@@ -1,0 +1,66 @@
+"""Kernels of the score, Eq. (c2): the best local candidates, and scores given all other answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray[Any, Any]
+
+
+@njit(cache=True, nogil=True)
+def conditional_scores(local, label, size, chosen, start, other, value, unseen):  # type: ignore[no-untyped-def]
+    """Score of every candidate given the answers of all other mentions: local + Σ_{j≠i} λ(e, e_j*).
+
+    ``unseen`` is weight·log(1−μ), paid once per neighbour; ``chosen[j]`` is the answer's label or −1.
+    """
+    times = np.zeros(start.size - 1, np.int64)
+    linked = 0
+    for j in range(chosen.size):
+        if chosen[j] >= 0:
+            times[chosen[j]] += 1
+            linked += 1
+    out = np.full(local.shape, -np.inf, np.float64)
+    for i in range(label.shape[0]):
+        for c in range(size[i]):
+            u = label[i, c]
+            total = local[i, c] + unseen * (linked - (1 if chosen[i] >= 0 else 0))
+            for k in range(start[u], start[u + 1]):
+                n = times[other[k]] - (1 if other[k] == chosen[i] else 0)
+                if n > 0:
+                    total += n * value[k]
+            out[i, c] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def keep_best(
+    entity: Array, size: Array, prior: Array, context: Array, zeta: float, keep: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The ``keep`` candidates of every mention with the best local score (ties: better prior first)."""
+    n = entity.shape[0]
+    kept = np.zeros((n, keep), np.int32)
+    kept_size = np.zeros(n, np.int32)
+    kept_prior = np.zeros((n, keep), np.float64)
+    kept_context = np.zeros((n, keep), np.float64)
+    local = np.full((n, keep), -np.inf, np.float64)
+    for i in range(n):
+        for c in range(size[i]):
+            score = np.log(prior[i, c]) + zeta * context[i, c]
+            k = kept_size[i]
+            while k > 0 and local[i, k - 1] < score:
+                if k < keep:
+                    local[i, k] = local[i, k - 1]
+                    kept[i, k] = kept[i, k - 1]
+                    kept_prior[i, k] = kept_prior[i, k - 1]
+                    kept_context[i, k] = kept_context[i, k - 1]
+                k -= 1
+            if k < keep:
+                local[i, k], kept[i, k] = score, entity[i, c]
+                kept_prior[i, k], kept_context[i, k] = prior[i, c], context[i, c]
+                kept_size[i] = min(kept_size[i] + 1, keep)
+        for k in range(kept_size[i], keep):  # padding repeats the best, so that no other entity is looked at
+            kept[i, k] = kept[i, 0]
+    return kept, kept_size, kept_prior, kept_context, local
