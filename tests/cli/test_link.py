@@ -156,7 +156,7 @@ def test_prune_and_calibrate(world_model, tmp_path, monkeypatch):
     (tmp_path / "gold.jsonl").write_text("\n".join(lines))
     fitted = tmp_path / "fitted.json"
     model = shutil.copytree(small, tmp_path / "copy")
-    run("calibrate", model, "--validation", tmp_path / "gold.jsonl", "--json", fitted)
+    run("calibrate", "--model", model, "--validation", tmp_path / "gold.jsonl", "--json", fitted)
     assert set(json.loads(fitted.read_text())) == {"calibration", "detection"}
     info = json.loads((model / "model.json").read_text())
     assert info["calibration"]["knots"]

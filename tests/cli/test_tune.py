@@ -36,7 +36,19 @@ def test_tune_writes_the_winner_only_when_asked(model: Path, tmp_path: Path, cap
     before = (model / "model.json").read_bytes()
     trials, page = tmp_path / "trials.json", tmp_path / "tuning.html"
     validation = ("--validation", f"{WORLD}#0:8")
-    arguments = ("tune", model, *validation, *GRID, "--confidence", 0.5, "--json", trials, "--report", page)
+    arguments = (
+        "tune",
+        "--model",
+        model,
+        *validation,
+        *GRID,
+        "--confidence",
+        0.5,
+        "--json",
+        trials,
+        "--report",
+        page,
+    )
     assert run(*arguments, "--test", f"{WORLD}#8:12") == 0
     assert (model / "model.json").read_bytes() == before
     out = capsys.readouterr().out
@@ -58,7 +70,7 @@ def test_tune_writes_the_winner_only_when_asked(model: Path, tmp_path: Path, cap
 
 def test_the_report_stands_alone(model: Path, tmp_path: Path) -> None:
     page = tmp_path / "tuning.html"
-    assert run("tune", model, "-v", WORLD, *GRID, "--confidence", 0.5, "--report", page) == 0
+    assert run("tune", "--model", model, "-v", WORLD, *GRID, "--confidence", 0.5, "--report", page) == 0
     html = page.read_text()
     assert html.count('<svg class="plot"') == 2 and "micro F1" in html
     assert not re.search(r'(?:src|href)="(?!#)', html)  # nothing is fetched
@@ -66,7 +78,7 @@ def test_the_report_stands_alone(model: Path, tmp_path: Path) -> None:
 
 
 def test_evaluate_refuses_what_the_model_was_tuned_on(model: Path, tmp_path: Path, capsys) -> None:
-    assert run("tune", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
+    assert run("tune", "--model", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
     pboh.inference.engine._opened.cache_clear()  # as a new process would
     rows = tmp_path / "rows.json"
     assert run("evaluate", "-m", model, WORLD, "--json", rows) == 1
@@ -80,7 +92,7 @@ def test_evaluate_refuses_what_the_model_was_tuned_on(model: Path, tmp_path: Pat
 
 
 def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, capsys) -> None:
-    assert run("tune", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
+    assert run("tune", "--model", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
     pboh.inference.engine._opened.cache_clear()  # as a new process would
     assert run("evaluate", "-m", world_model, WORLD, "--compare", model) == 1
     assert "chose the settings" in capsys.readouterr().err
@@ -91,7 +103,7 @@ def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, ca
     [
         (["-v", "nowhere.jsonl"], "there is no such dataset"),
         (["-v", WORLD, "--vary", "tua"], "'tua' has no grid"),
-        (["-v", WORLD, "--vary", "tau=much"], "'much' is no value for tau"),
+        (["-v", WORLD, "--vary", "tau=much"], "tau cannot be 'much'. Write a number."),
         (
             ["-v", f"{WORLD}#0:5", "--test", f"{WORLD}#3:9"],
             "2 of 6 documents are also in the validation data",
@@ -99,7 +111,7 @@ def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, ca
     ],
 )
 def test_mistakes_are_one_sentence(world_model: Path, arguments: list, message: str, capsys) -> None:
-    assert run("tune", world_model, *arguments) == 1
+    assert run("tune", "--model", world_model, *arguments) == 1
     assert message in " ".join(capsys.readouterr().err.split())
 
 
@@ -116,7 +128,7 @@ def test_interruption_shows_the_best_and_stores_nothing(model: Path, monkeypatch
         return improve(*arguments)
 
     monkeypatch.setattr(grid, "_improve", impatient)
-    assert run("tune", model, "-v", WORLD, *GRID, "--write") == 130
+    assert run("tune", "--model", model, "-v", WORLD, *GRID, "--write") == 130
     printed = capsys.readouterr()
     assert "zeta" in printed.out and "interrupted" in printed.err
     assert (model / "model.json").read_bytes() == before
@@ -124,7 +136,18 @@ def test_interruption_shows_the_best_and_stores_nothing(model: Path, monkeypatch
 
 def test_fit(model: Path, tmp_path: Path, capsys) -> None:
     figures = tmp_path / "figures.json"
-    arguments = ("tune", model, "-v", f"{WORLD}#0:8", "--test", f"{WORLD}#8:12", "--fit", "--json", figures)
+    arguments = (
+        "tune",
+        "--model",
+        model,
+        "-v",
+        f"{WORLD}#0:8",
+        "--test",
+        f"{WORLD}#8:12",
+        "--fit",
+        "--json",
+        figures,
+    )
     terms = ("--vary", "prior", "--vary", "context", "--vary", "pairs")
     assert run(*arguments, *terms, "--write") == 0
     found = json.loads(figures.read_text())
@@ -138,7 +161,7 @@ def test_fit(model: Path, tmp_path: Path, capsys) -> None:
     assert "unknown terms ['magic']" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [("tune", "starter", "--write"), ("calibrate", "starter")])
+@pytest.mark.parametrize("command", [("tune", "--write"), ("calibrate",)])
 def test_the_packaged_model_is_refused_before_the_work(command: tuple[str, ...], capsys, monkeypatch) -> None:
     monkeypatch.setattr(pboh.linker, "load", lambda *a, **k: pytest.fail("it began to work"))
     assert run(*command, "-v", WORLD) == 1
@@ -149,7 +172,7 @@ def test_the_packaged_model_is_refused_before_the_work(command: tuple[str, ...],
 @pytest.mark.parametrize("command", [("tune", *GRID), ("calibrate",)])
 def test_results_can_go_into_a_model_of_their_own(command: tuple, world_model: Path, tmp_path: Path) -> None:
     before, out = (world_model / "model.json").read_bytes(), tmp_path / "new"
-    assert run(command[0], world_model, "-v", f"{WORLD}#0:8", *command[1:], "--out", out) == 0
+    assert run(command[0], "-m", world_model, "-v", f"{WORLD}#0:8", *command[1:], "--out", out) == 0
     assert (world_model / "model.json").read_bytes() == before
     assert load(out).model.info["tuned_on"]["datasets"] == ["world#0:8"]
     assert load(out).resolve("Munich") == "Munich"

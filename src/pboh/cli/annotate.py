@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
-from pboh.cli.options import Engine
 
 if TYPE_CHECKING:
     from pboh.annotation import Options
@@ -22,14 +21,14 @@ SHOWN = 20  # bad rows that are printed
 def annotate_command(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="IN",
             help="Files .parquet or .jsonl (also .gz, .zst, .bz2), folders, or - for standard input.",
         ),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             metavar="OUT",
@@ -39,31 +38,29 @@ def annotate_command(
     ] = None,
     model: options.Model = None,
     text_column: Annotated[
-        str, typer.Option(metavar="NAME", help="Holds the texts.", rich_help_panel=_COLUMNS)
+        str, Option(metavar="NAME", help="Holds the texts.", rich_help_panel=_COLUMNS)
     ] = "text",
     id_column: Annotated[
-        str, typer.Option(metavar="NAME", help="Copied to the output as id.", rich_help_panel=_COLUMNS)
+        str, Option(metavar="NAME", help="Copied to the output as id.", rich_help_panel=_COLUMNS)
     ] = "id",
     mentions_column: Annotated[
-        str, typer.Option(metavar="NAME", help="Holds given mentions, if any.", rich_help_panel=_COLUMNS)
+        str, Option(metavar="NAME", help="Holds given mentions, if any.", rich_help_panel=_COLUMNS)
     ] = "mentions",
     keep_columns: Annotated[
-        str, typer.Option(metavar="A,B,…", help="Copied to the output.", rich_help_panel=_COLUMNS)
+        str, Option(metavar="A,B,…", help="Copied to the output.", rich_help_panel=_COLUMNS)
     ] = "",
-    find: Annotated[bool, typer.Option("--find", help="Find mentions even where some are given.")] = False,
-    candidates: Annotated[int, typer.Option(help="Candidates shown per mention.", min=0, max=256)] = 0,
+    find: Annotated[bool, Option("--find", help="Find mentions even where some are given.")] = False,
+    candidates: Annotated[int, Option(help="Candidates shown per mention.", min=0, max=256)] = 0,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Add the terms of each answer's score (JSON lines only).")
+        bool, Option("--explain", help="Add the terms of each answer's score (JSON lines only).")
     ] = False,
     threshold: options.Threshold = None,
     only: options.Only = None,
-    overlapping: Annotated[
-        bool, typer.Option("--overlapping", help="Allow given mentions to overlap.")
-    ] = False,
+    overlapping: Annotated[bool, Option("--overlapping", help="Allow given mentions to overlap.")] = False,
     paper: options.Paper = False,
     change: options.Change = None,
     workers: options.Workers = None,
-    engine: options.Where = Engine.local,
+    engine: options.Engine = "local",
     master: options.Master = None,
     json: options.Json = None,
 ) -> None:
@@ -89,7 +86,7 @@ def annotate_command(
     from pboh.errors import InputError
     from pboh.inference.settings import parse_changes
 
-    if explain and (engine is Engine.spark or str(out).endswith(".parquet")):
+    if explain and (engine == "spark" or str(out).endswith(".parquet")):
         raise InputError("explanations are only written as JSON lines", todo="Choose another --out")
     asked = Options(
         text=text_column,
@@ -105,7 +102,7 @@ def annotate_command(
         settings=parse_changes(change or []),
     )
     named = inputs or ["-"]
-    if engine is Engine.spark:
+    if engine == "spark":
         figures = _on_spark(named, out, model, asked, master)
     elif out is None:
         figures = _to_standard_output(named, model, asked, workers or 1)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from pboh.cli import app
+from pboh.cli import app, options
 
 
 @app.command("calibrate")
 def calibrate_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
-    validation: Annotated[
-        list[str],
-        typer.Option("--validation", "-v", metavar="DATASET", help="Documents with gold; may be repeated."),
-    ],
-    write: Annotated[bool, typer.Option(help="Store the result in the model.")] = True,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Store it in a model of its own that borrows the rest.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write what was fitted as JSON.")
-    ] = None,
+    validation: options.Validation,
+    model: options.Model = None,
+    write: Annotated[bool, Option("--write/--no-write", help="Store the result in the model.")] = True,
+    out: options.BesideModel = None,
+    json: options.Json = None,
 ) -> None:
     """Turn scores into probabilities that mean what they say, and choose the thresholds.
 
     Fitted are the probability that an answer is right (below its threshold a mention may be called unknown)
-    and that a name found in raw text is worth a link. Use documents the model was not trained on; figures are
-    those of documents left out. Calibrate after tuning: it belongs to the settings stored in the model.
+    and that a name found in raw text is worth a link. Use documents the model was not trained on; the figures
+    are those of documents left out. Calibrate after tuning: a calibration belongs to the stored settings.
 
-    Example: pboh calibrate model --validation validation.jsonl.gz#0:150
+    \b
+    Examples:
+      pboh calibrate --model model --validation validation.jsonl.gz#0:150
+      pboh calibrate --validation validation.jsonl.gz#0:150 --out my-model
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.files.progress import progress, summarise

@@ -5,45 +5,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
-from pboh.cli.options import Engine
 
 if TYPE_CHECKING:
-    from pboh.counts.engine import Engine as CountingEngine
+    from pboh.counts.engine import Engine
 
 
 @app.command("count")
 def count_command(
     inputs: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FOLDER", help="Folders written by pboh extract, or by an earlier pboh count."
-        ),
+        Argument(metavar="FOLDER", help="Folders written by pboh extract, or by an earlier pboh count."),
     ],
     *,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the counts.")],
+    out: Annotated[str, Option("--out", "-o", metavar="FOLDER", help="Folder for the counts.")],
     memory: options.Memory = "4GB",
     workers: options.Workers = None,
-    engine: options.Where = Engine.local,
+    engine: options.Engine = "local",
     master: options.Master = None,
     min_word_count: options.MinWordCount = 3,
     top: options.Top = 64,
     min_name_count: Annotated[
-        int, typer.Option(min=1, help="Keep a name of an entity from this many links on.")
+        int, Option(min=1, help="Keep a name of an entity from this many links on.")
     ] = 1,
     crosswikis: options.Crosswikis = None,
     min_crosswikis_count: Annotated[
-        int, typer.Option(min=1, help="Keep a Crosswikis pair from this count on.")
+        int, Option(min=1, help="Keep a Crosswikis pair from this count on.")
     ] = 5,
-    crosswikis_entities: Annotated[
-        bool, typer.Option(help="Also take entities only Crosswikis knows.")
-    ] = False,
+    crosswikis_entities: Annotated[bool, Option(help="Also take entities only Crosswikis knows.")] = False,
     names_in_text: options.NamesInText = False,
-    sums: Annotated[
-        bool, typer.Option(help="Keep the unpruned sums, so that more can be added later.")
-    ] = True,
+    sums: Annotated[bool, Option(help="Keep the unpruned sums, so that more can be added later.")] = True,
     json: options.Json = None,
 ) -> None:
     """Count names, co-occurrences and context words of a corpus.
@@ -80,14 +73,12 @@ def count_command(
     _show(manifest, out, json)
 
 
-def _open_engine(
-    name: Engine, out: str, memory: str, workers: int | None, master: str | None
-) -> CountingEngine:
+def _open_engine(name: str, out: str, memory: str, workers: int | None, master: str | None) -> Engine:
     """The engine the user asked for."""
     from pboh.errors import InputError
     from pboh.files.writing import parse_size
 
-    if name is Engine.spark:
+    if name == "spark":
         from pboh.counts.spark import Spark
 
         return Spark(parse_size(memory), master)

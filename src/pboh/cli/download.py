@@ -4,48 +4,53 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from pboh.cli import app
+from pboh.cli import app, options
 from pboh.corpus.download.mirror import MIRROR
 
 if TYPE_CHECKING:
     from pboh.corpus.download.http import Manners
 
-_HELP = """Fetch a Wikipedia dump, with resume and verified checksums.
 
-WIKI is the dump's name: enwiki, dewiki, simplewiki, zh_yuewiki ... The folder can be given to pboh train and
-pboh extract as it is. Interrupted or broken off, the same command continues; finished, it does nothing.
-
-\b
-Examples:
-  pboh download simplewiki --out dumps/simple
-  pboh download enwiki --list
-  pboh download enwiki --parts 1-3 --date 20260101 --out dumps/en
-  pboh download dewiki --mirror https://mirror.example.org/wikimedia --out dumps/de
-"""
-
-
-@app.command("download", help=_HELP)
+@app.command("download")
 def download_command(
-    wiki: str = typer.Argument(..., help="The dump's name, such as enwiki or dewiki."),
+    wiki: Annotated[str, Argument(help="The dump's name, such as enwiki or dewiki.")],
     *,
-    out: Path | None = typer.Option(None, "--out", "-o", help="Folder for the parts; one dump per folder."),
-    date: str = typer.Option("latest", help="Day of the dump (YYYYMMDD); latest is the newest finished one."),
-    parts: str | None = typer.Option(None, help="Which parts, such as 1-3,7; all unless given."),
-    list_only: bool = typer.Option(False, "--list", help="Only show the parts with their sizes."),
-    mirror: str = typer.Option(MIRROR, help="Server with the same layout as Wikimedia's."),
-    connections: int = typer.Option(2, min=1, max=3, help="Files fetched at once; Wikimedia allows three."),
-    timeout: float = typer.Option(60.0, min=0.1, help="Seconds without a byte before trying again."),
-    contact: str = typer.Option(
-        "", help="E-mail or web address to send in the User-Agent, as Wikimedia asks."
-    ),
-    verify: bool = typer.Option(False, "--verify", help="Compute the checksums of finished parts once more."),
-    json_file: Path | None = typer.Option(None, "--json", help="Also write the summary to this file."),
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", metavar="FOLDER", help="Folder for the parts of one dump."),
+    ] = None,
+    date: Annotated[
+        str, Option(metavar="YYYYMMDD", help="Day of the dump; latest is the newest finished one.")
+    ] = "latest",
+    parts: Annotated[str | None, Option(help="Which parts, such as 1-3,7.", show_default="all")] = None,
+    list_only: Annotated[bool, Option("--list", help="Only show the parts with their sizes.")] = False,
+    mirror: Annotated[str, Option(help="Server with the same layout as Wikimedia's.")] = MIRROR,
+    connections: Annotated[
+        int, Option(min=1, max=3, help="Files fetched at once; Wikimedia allows three.")
+    ] = 2,
+    timeout: Annotated[float, Option(min=0.1, help="Seconds without a byte before trying again.")] = 60.0,
+    contact: Annotated[
+        str, Option(help="E-mail or web address to send in the User-Agent, as Wikimedia asks.")
+    ] = "",
+    verify: Annotated[bool, Option("--verify", help="Check every file against its checksum.")] = False,
+    json: options.Json = None,
 ) -> None:
-    """Fetch a dump, or list what there is."""
+    """Fetch a Wikipedia dump, with resume and verified checksums.
+
+    WIKI is the dump's name: enwiki, dewiki, simplewiki, zh_yuewiki … Pass the folder to pboh train or pboh
+    extract as it is. Interrupted, the same command continues; finished, it does nothing.
+
+    \b
+    Examples:
+      pboh download simplewiki --out dumps/simple
+      pboh download enwiki --list
+      pboh download enwiki --parts 1-3 --date 20260101 --out dumps/en
+      pboh download dewiki --mirror https://mirror.example.org/wikimedia --out dumps/de
+    """
     from pboh.corpus.download.folder import download
     from pboh.corpus.download.http import Manners
     from pboh.errors import InputError
@@ -53,7 +58,7 @@ def download_command(
 
     manners = Manners(connections=connections, timeout=timeout, contact=contact)
     if list_only:
-        _show(wiki, date=date, parts=parts, mirror=mirror, manners=manners, json_file=json_file)
+        _show(wiki, date=date, parts=parts, mirror=mirror, manners=manners, json=json)
         return
     if out is None:
         raise InputError("--out is missing", todo="Name the folder for the parts, such as --out dumps/en")
@@ -85,11 +90,11 @@ def download_command(
     title = f"{manifest.wiki} {manifest.date}: every part is verified"
     if not result.verified:
         title = f"{manifest.wiki} {manifest.date} is already here and complete: nothing to do"
-    summarise(title, figures, json_file)
+    summarise(title, figures, json)
 
 
 def _show(
-    wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json_file: Path | None
+    wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json: Path | None
 ) -> None:
     from pboh.corpus.download.http import amount
     from pboh.corpus.download.mirror import list_parts, select_parts
@@ -98,8 +103,8 @@ def _show(
     listing = list_parts(wiki, date, mirror, manners)
     chosen = [listing.parts[number - 1] for number in select_parts(parts, len(listing.parts))]
     total = sum(part.size or 0 for part in chosen)
-    typer.echo(f"{wiki} {listing.date}: {len(chosen)} parts, {amount(total)}")
+    print(f"{wiki} {listing.date}: {len(chosen)} parts, {amount(total)}")
     for part in chosen:
-        typer.echo(f"{part.number:>4}  {amount(part.size) if part.size is not None else '?':>9}  {part.name}")
-    if json_file is not None:
-        write_json(json_file, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})
+        print(f"{part.number:>4}  {amount(part.size) if part.size is not None else '?':>9}  {part.name}")
+    if json is not None:
+        write_json(json, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})

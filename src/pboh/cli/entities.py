@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
 
@@ -21,17 +22,15 @@ app.add_typer(entities, name="entities")
 
 @entities.command("add")
 def add(
-    source: Annotated[Path, typer.Argument(metavar="ENTITIES.jsonl", help="Entities, one object per line.")],
+    source: Annotated[Path, Argument(metavar="ENTITIES.jsonl", help="Entities, one object per line.")],
     model: options.Model = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the overlay.", show_default="the name of the file"),
+        Option(metavar="NAME", help="Name of the overlay.", show_default="the name of the file"),
     ] = None,
     out: options.BesideModel = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave bad lines out instead of stopping.")
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the overlay of the same name.")] = False,
+    skip_bad: Annotated[bool, Option("--skip-bad", help="Leave bad lines out instead of stopping.")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace the overlay of the same name.")] = False,
     json: options.Json = None,
 ) -> None:
     """Teach a model entities of your own, in seconds and without counting again.
@@ -64,7 +63,7 @@ def add(
 @entities.command("list")
 def list_(
     name: Annotated[
-        str | None, typer.Argument(metavar="OVERLAY", help="List the entities of this overlay.")
+        str | None, Argument(metavar="OVERLAY", help="List the entities of this overlay.")
     ] = None,
     model: options.Model = None,
     json: options.Json = None,
@@ -101,7 +100,7 @@ def list_(
 
 @entities.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(metavar="OVERLAY", help="Name of the overlay.")],
+    name: Annotated[str, Argument(metavar="OVERLAY", help="Name of the overlay.")],
     model: options.OwnModel,
     json: options.Json = None,
 ) -> None:
@@ -123,17 +122,15 @@ def remove(
 def ids(
     properties: Annotated[
         Path | None,
-        typer.Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of page properties."),
+        Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of page properties."),
     ] = None,
     pages: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PAGE.sql.gz", help="Wikimedia's table of pages, if the model lacks page numbers."
-        ),
+        Option(metavar="PAGE.sql.gz", help="Wikimedia's table of pages, if the model lacks page numbers."),
     ] = None,
     model: options.Model = None,
     out: options.BesideModel = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the ids again.")] = False,
+    remove: Annotated[bool, Option("--remove", help="Remove the ids again.")] = False,
     json: options.Json = None,
 ) -> None:
     """Let answers carry Wikidata ids.

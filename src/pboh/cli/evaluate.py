@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
+from typer import Argument, Option
 
-from pboh.cli import app
+from pboh.cli import app, options
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets import Dataset
@@ -20,99 +19,83 @@ if TYPE_CHECKING:
 def evaluate_command(
     datasets: Annotated[
         list[str],
-        typer.Argument(
-            metavar="DATASET…", help="Files or folders, e.g. kore50.ttl, aida:FILE#testb, wned:DIR."
+        Argument(
+            metavar="DATASET", help="Files or folders, such as kore50.ttl, aida:FILE#testb, wned:FOLDER."
         ),
     ],
-    model: Annotated[Path, typer.Option("--model", "-m", metavar="MODEL", help="A model folder.")],
+    model: options.Model = None,
     systems: Annotated[
         str,
-        typer.Option(
-            metavar="all|NAME,…", help="localmention, localcontext, unnorm, rescaled, pboh, learned."
-        ),
+        Option(metavar="all|NAME,…", help="localmention, localcontext, unnorm, rescaled, pboh, learned."),
     ] = "pboh",
-    paper: Annotated[bool, typer.Option("--paper", help="The paper's model: every extension off.")] = False,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting, e.g. tau=0.7.")
-    ] = None,
+    paper: options.Paper = False,
+    change: options.Change = None,
     compare: Annotated[
         str | None,
-        typer.Option(
-            metavar="MODEL2|paper", help="Run a second model (or the paper's settings) and test the two."
-        ),
+        Option(metavar="MODEL|paper", help="Compare with another model, or with the paper's settings."),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the rows as JSON.")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE.html",
-            help="Write the report, one HTML file (with --ablate: the tables as Markdown).",
-        ),
-    ] = None,
-    explain: Annotated[
-        int, typer.Option(min=0, help="Errors a dataset that the report explains; it lists all of them.")
-    ] = 1000,
-    allow_tuned: Annotated[
-        bool, typer.Option("--allow-tuned", help="Also data that the model was tuned on (flatters).")
-    ] = False,
     end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Hide the mentions: find them too (A2KB).")
+        bool, Option("--end-to-end", help="Hide the mentions, so that they must be found too (A2KB).")
     ] = False,
-    threshold: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="With --end-to-end: least confidence [default: the model's]."),
-    ] = None,
+    threshold: options.Threshold = None,
     ablate: Annotated[
-        bool, typer.Option("--ablate", help="Measure each extension alone and on top of the others.")
+        bool, Option("--ablate", help="Measure each extension alone and on top of the others.")
     ] = False,
     extensions: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="With --ablate: only extensions whose name has this in it."),
+        Option(metavar="NAME", help="With --ablate: only extensions whose name contains this."),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --ablate: processes.", min=1)] = os.cpu_count() or 1,
+    workers: options.Workers = None,
+    allow_tuned: Annotated[
+        bool, Option("--allow-tuned", help="Allow data the model was tuned on, which flatters it.")
+    ] = False,
+    report: options.Report = None,
+    explained_errors: Annotated[
+        int, Option(min=0, help="Errors per dataset that the report explains; it lists all of them.")
+    ] = 1000,
+    json: options.Json = None,
 ) -> None:
     """Measure a model on gold datasets, with the policy printed beside the figures.
 
     Formats are recognised or named: aida:, wned:, bat:, nif:, iitb:, microposts:, jsonl:. A part follows a
     hash sign: aida:FILE#testb, or a slice of the documents: pages.jsonl.gz#150:1000.
 
-    With --ablate, a gain is the micro F1 with an extension minus the one without it. Extensions that are not
-    among the defaults are added to them.
+    --threshold goes with --end-to-end, --workers with --ablate. A gain of an ablation is the micro F1 with an
+    extension minus the one without it; its report is Markdown. Extensions that are off are added.
 
+    \b
     Examples:
-
-      pboh evaluate --model model kore50.ttl RSS-500.ttl --systems all --report report.html
-
-      pboh evaluate --model model aida:AIDA-YAGO2-dataset.tsv#testb wned:wned/MSNBC --compare paper
-
-      pboh evaluate --model model kore50.ttl --end-to-end
-
-      pboh evaluate --model model kore50.ttl RSS-500.ttl --ablate --extensions coreference
+      pboh evaluate kore50.ttl RSS-500.ttl --systems all --report report.html
+      pboh evaluate aida:AIDA-YAGO2-dataset.tsv#testb wned:wned/MSNBC --model model --compare paper
+      pboh evaluate kore50.ttl --end-to-end
+      pboh evaluate kore50.ttl RSS-500.ttl --ablate --extensions coreference
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.runner import uniquely_named
     from pboh.files.writing import check_outputs
     from pboh.inference.settings import parse_changes
+    from pboh.linker import model_folder
 
     check_outputs(json, report)
     chosen = _systems(systems)
     changes = parse_changes(change or [])
     read = uniquely_named([read_dataset(spec) for spec in datasets])
-    sides = [_Side(model, model.resolve().name, paper, changes)]
+    sides = [_Side(model, model_folder(model).name, paper, changes)]
     if compare == "paper":
         sides.append(_Side(model, "paper", True, {}))
     elif compare is not None:
-        sides.append(_Side(Path(compare), Path(compare).resolve().name, paper, changes))
+        sides.append(_Side(compare, model_folder(compare).name, paper, changes))
     linkers = [side.load([] if allow_tuned or ablate else read) for side in sides]
     if ablate:
-        _ablate(linkers[0], read, extensions or [], workers, report, json)
+        _ablate(linkers[0], read, extensions or [], options.cores(workers), report, json)
     elif end_to_end:
         _end_to_end(dict(zip([side.name for side in sides], linkers, strict=True)), read, threshold, json)
     else:
-        wanted = {"systems": chosen, "explain": explain if report else 0, "errors": report is not None}
+        wanted = {
+            "systems": chosen,
+            "explain": explained_errors if report else 0,
+            "errors": report is not None,
+        }
         first = _run(sides[0], linkers[0], read, wanted)
         second = None
         if compare is not None:
@@ -185,7 +168,7 @@ def _end_to_end(
 class _Side(NamedTuple):
     """A model to evaluate, what to call it, and its settings."""
 
-    folder: Path
+    model: str | None
     name: str
     paper: bool
     changes: dict[str, Any]
@@ -195,7 +178,7 @@ class _Side(NamedTuple):
         from pboh.evaluation.leakage import check_not_tuned_on
         from pboh.linker import load
 
-        linker = load(self.folder, paper=self.paper, **self.changes)
+        linker = load(self.model, paper=self.paper, **self.changes)
         if not self.paper:
             check_not_tuned_on(linker.model.info, datasets)
         return linker

@@ -5,31 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
-from pboh.cli.options import RedLinks
 
 
 @app.command("extract")
 def extract_command(
     dumps: Annotated[
-        list[Path], typer.Argument(metavar="DUMP", help="Dump files: .xml, .bz2, .gz, .zst or .jsonl.")
+        list[Path], Argument(metavar="DUMP", help="Dump files: .xml, .bz2, .gz, .zst or .jsonl.")
     ],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the tables.")],
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder for the tables.")],
     memory: options.Memory = "2GB",
     workers: options.Workers = None,
-    red_links: options.Red = RedLinks.keep,
+    red_links: options.RedLinks = "keep",
     language: options.Language = None,
-    window: Annotated[int, typer.Option(min=1, help="Content words counted on each side of a link.")] = 50,
+    window: Annotated[int, Option(min=1, help="Content words counted on each side of a link.")] = 50,
     conventions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE.toml", help="This wiki's disambiguation templates, titles of lists and the like."
         ),
     ] = None,
-    texts: Annotated[bool, typer.Option(help="Keep the plain text of the pages.")] = True,
+    texts: Annotated[bool, Option(help="Keep the plain text of the pages.")] = True,
     json: options.Json = None,
 ) -> None:
     """Turn Wikipedia dumps, or JSON lines, into tables of pages, links and words.
@@ -47,7 +46,7 @@ def extract_command(
     from pboh.files.writing import parse_size
 
     asked = Options(
-        window=window, red_links=red_links.value, language=language, texts=texts, conventions=conventions
+        window=window, red_links=red_links, language=language, texts=texts, conventions=conventions
     )
     with progress("extracting", continues=True) as report:
         figures = extract(dumps, out, asked, workers=workers, memory=parse_size(memory), report=report)

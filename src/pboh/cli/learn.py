@@ -3,50 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
-from pboh.cli import app
+from pboh.cli import app, options
 
 
 @app.command("learn")
-def learn(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder written by pboh build or train.")],
-    corpus: Annotated[Path, typer.Option("--corpus", "-c", metavar="DIR", help="Written by pboh extract.")],
-    start: Annotated[str, typer.Option(help="Where to start: zeros, prior (λ = 0) or bethe.")] = "prior",
-    centre: Annotated[str, typer.Option(help="What the penalty pulls towards: zero or start.")] = "zero",
-    rescaled: Annotated[bool, typer.Option(help="Multiply λ by 2/(n−1), n = mentions of the page.")] = False,
-    tau: Annotated[float, typer.Option(help="Factor of the Bethe λ at the start.", min=0.0)] = 1.0,
-    min_documents: Annotated[int, typer.Option(help="Learn λ of pairs seen in so many pages.", min=1)] = 7,
-    epochs: Annotated[int, typer.Option(help="Passes over the pages, at most.", min=0)] = 10,
-    rate: Annotated[float, typer.Option(help="Learning rate of ρ in the first epoch.", min=0.0)] = 0.1,
-    pair_rate: Annotated[float, typer.Option(help="The same for λ.", min=0.0)] = 0.1,
-    decay: Annotated[float, typer.Option(help="Rate of epoch k is rate/(1 + decay·k).", min=0.0)] = 0.0,
-    adaptive: Annotated[bool, typer.Option("--adagrad/--sgd", help="A rate per parameter, or one.")] = True,
-    penalty: Annotated[float, typer.Option(help="γ of the penalty γ·‖ρ‖².", min=0.0)] = 0.1,
-    pair_penalty: Annotated[float, typer.Option(help="γ of the penalty γ·‖λ‖².", min=0.0)] = 0.1,
-    patience: Annotated[int, typer.Option(help="Stop after so many epochs without gain.", min=1)] = 2,
-    threads: Annotated[int, typer.Option(help="Threads that learn without locks.", min=1)] = 2,
-    held_out: Annotated[int, typer.Option(help="Pages kept for early stopping.", min=1)] = 1000,
-    longest: Annotated[int, typer.Option(help="Cut longer pages into pieces (0 = never).", min=0)] = 0,
-    pages: Annotated[int, typer.Option(help="Learn from a sample of pages (0 = all).", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="Decides held-out pages and their order.", min=0)] = 0,
+def learn_command(
+    model: options.OwnModel,
+    corpus: Annotated[Path, Option("--corpus", "-c", metavar="FOLDER", help="Written by pboh extract.")],
+    start: Annotated[
+        Literal["zeros", "prior", "bethe"], Option(help="Where to start (prior: λ = 0).")
+    ] = "prior",
+    centre: Annotated[Literal["zero", "start"], Option(help="What the penalty pulls towards.")] = "zero",
+    rescaled: Annotated[bool, Option(help="Multiply λ by 2/(n−1), n = mentions of the page.")] = False,
+    tau: Annotated[float, Option(help="Factor of the Bethe λ at the start.", min=0.0)] = 1.0,
+    min_documents: Annotated[int, Option(help="Learn λ of pairs seen on this many pages.", min=1)] = 7,
+    epochs: Annotated[int, Option(help="Passes over the pages, at most.", min=0)] = 10,
+    rate: Annotated[float, Option(help="Learning rate of ρ in the first epoch.", min=0.0)] = 0.1,
+    pair_rate: Annotated[float, Option(help="The same for λ.", min=0.0)] = 0.1,
+    decay: Annotated[float, Option(help="Rate of epoch k is rate/(1 + decay·k).", min=0.0)] = 0.0,
+    adaptive: Annotated[bool, Option("--adagrad/--sgd", help="A rate per parameter, or one.")] = True,
+    penalty: Annotated[float, Option(help="γ of the penalty γ·‖ρ‖².", min=0.0)] = 0.1,
+    pair_penalty: Annotated[float, Option(help="γ of the penalty γ·‖λ‖².", min=0.0)] = 0.1,
+    patience: Annotated[int, Option(help="Stop after this many epochs without gain.", min=1)] = 2,
+    workers: Annotated[
+        int, Option("--workers", "-w", min=1, help="Parallel workers; they learn without locks.")
+    ] = 2,
+    held_out: Annotated[int, Option(help="Pages kept for early stopping.", min=1)] = 1000,
+    longest: Annotated[int, Option(help="Cut longer pages into pieces (0 = never).", min=0)] = 0,
+    sample: Annotated[int, Option(help="Learn from this many pages (0 = all).", min=0)] = 0,
+    seed: Annotated[int, Option(help="Decides held-out pages and their order.", min=0)] = 0,
     checkpoints: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Checkpoints (default: MODEL.learning).")
+        Path | None, Option(metavar="FOLDER", help="Where to checkpoint.", show_default="MODEL.learning")
     ] = None,
-    every: Annotated[float, typer.Option(help="Seconds between checkpoints.", min=0.0)] = 300.0,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget an unfinished run.")] = False,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the summary as JSON too.")
-    ] = None,
+    every: Annotated[float, Option(help="Seconds between checkpoints.", min=0.0)] = 300.0,
+    restart: Annotated[bool, Option("--restart", help="Forget an unfinished run.")] = False,
+    json: options.Json = None,
 ) -> None:
     """Learn ρ and λ by pseudo-likelihood from the pages of a corpus and store them with the model.
 
     The learned parameters are used by the system "learned" (pboh evaluate --systems learned); all others are
-    untouched. A run that was stopped, even killed, goes on when the same command is given again.
+    untouched. A stopped run, even a killed one, continues when the same command is given again.
 
-    Example: pboh learn model --corpus corpus --start bethe --centre start --rescaled
+    Example: pboh learn --model model --corpus corpus --start bethe --centre start --rescaled
     """
     from pboh.files.progress import console, progress, summarise
     from pboh.files.writing import check_outputs, write_json
@@ -54,6 +56,7 @@ def learn(
     from pboh.learning.pseudo_likelihood.learn import ParameterOptions
     from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
     from pboh.learning.pseudo_likelihood.learner import LearningOptions
+    from pboh.linker import model_folder
 
     def epoch_done(entry: dict[str, float]) -> None:
         trained = f"loss {entry['train_loss']:.4f}, " if entry["epoch"] else ""
@@ -65,11 +68,11 @@ def learn(
     check_outputs(json)
     with progress("learning") as report:
         figures = learn_parameters(
-            model, corpus,
-            data_options=DataOptions(held_out, longest, pages, seed),
+            model_folder(model), corpus,
+            data_options=DataOptions(held_out, longest, sample, seed),
             parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
             options=LearningOptions(
-                epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, threads, seed
+                epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, workers, seed
             ),
             checkpoints=checkpoints, restart=restart, every=every, report=report, epoch_done=epoch_done,
         )  # fmt: skip

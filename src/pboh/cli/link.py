@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
 
@@ -15,24 +14,17 @@ if TYPE_CHECKING:
     from pboh.document import Document
 
 
-class Format(StrEnum):
-    """How a linked document is written."""
-
-    table = "table"
-    json = "json"
-    html = "html"
-    nif = "nif"
-
-
 @app.command("link")
 def link_command(
     source: Annotated[
-        str, typer.Argument(metavar="TEXT|FILE|-", help="A text, a text file, or - for standard input.")
+        str, Argument(metavar="TEXT|FILE|-", help="A text, a text file, or - for standard input.")
     ] = "-",
     model: options.Model = None,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")] = Format.table,
+    format: Annotated[
+        Literal["table", "json", "html", "nif"], Option("--format", "-f", help="How to write the result.")
+    ] = "table",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
+        Path | None, Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
     ] = None,
     threshold: options.Threshold = None,
     only: options.Only = None,
@@ -57,7 +49,7 @@ def link_command(
     text, name = _read(source)
     linker = load(model, paper=paper, **parse_changes(change or []))
     document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
-    if format is Format.table and out is None:
+    if format == "table" and out is None:
         _table(document)
         return
     written = _written(document, format, name).encode("utf-8", "replace")
@@ -93,18 +85,18 @@ def _read(source: str) -> tuple[str, str | None]:
         return source, None
 
 
-def _written(document: Document, format: Format, name: str | None) -> str:
+def _written(document: Document, format: str, name: str | None) -> str:
     import msgspec
 
-    if format is Format.html:
+    if format == "html":
         from pboh.formats.html import to_html
 
         return to_html(document, name or "Linked text")
-    if format is Format.nif:
+    if format == "nif":
         from pboh.formats.nif import to_nif
 
         return to_nif(document)
-    if format is Format.json:
+    if format == "json":
         return msgspec.json.encode(document.to_dict()).decode() + "\n"
     rows = (
         f"{m.start}\t{m.end}\t{m.probability:.3f}\t{_one_line(m.text)}\t{m.entity or ''}\n" for m in document
@@ -124,7 +116,7 @@ def _table(document: Document) -> None:
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        sys.stdout.buffer.write(_written(document, Format.table, None).encode("utf-8", "replace"))
+        sys.stdout.buffer.write(_written(document, "table", None).encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
         return
     table = Table("mention", "entity", box=SIMPLE_HEAD)

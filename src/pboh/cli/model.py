@@ -6,19 +6,19 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
 
 
 @app.command("build")
 def build(
-    counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="A folder written by pboh count.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    counts: Annotated[Path, Argument(metavar="COUNTS", help="A folder written by pboh count.")],
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
     top: options.Top = 64,
-    derived_names: Annotated[bool, typer.Option(help="Also learn names that titles suggest.")] = True,
-    fuzzy: Annotated[bool, typer.Option(help="Index names so that misspelt ones are found.")] = True,
-    own_words: Annotated[bool, typer.Option(help="Keep the words of entities' own pages.")] = True,
+    derived_names: Annotated[bool, Option(help="Also learn names that titles suggest.")] = True,
+    fuzzy: Annotated[bool, Option(help="Index names so that misspelt ones are found.")] = True,
+    own_words: Annotated[bool, Option(help="Keep the words of entities' own pages.")] = True,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
@@ -43,8 +43,8 @@ def build(
 @app.command("prune")
 def prune(
     model: options.OwnModel,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the small model.")],
-    megabytes: Annotated[float, typer.Option(min=0.1, help="How large it may be.")] = 32,
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the small model.")],
+    megabytes: Annotated[float, Option(min=0.1, help="How large it may be.")] = 32,
     json: options.Json = None,
 ) -> None:
     """Make a model small enough to carry around: the same entities, less evidence, compressed.
@@ -77,7 +77,7 @@ def prune(
 @app.command("info")
 def info(
     model: options.Model = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Check every file against its checksum.")] = False,
+    verify: Annotated[bool, Option("--verify", help="Check every file against its checksum.")] = False,
     json: options.Json = None,
 ) -> None:
     """Say what a model was made from, how large it is, and whether it is intact.

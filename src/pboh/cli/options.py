@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from typer import Option
 
 
-class Engine(StrEnum):
-    """Where the work runs."""
-
-    local = "local"
-    spark = "spark"
-
-
-class RedLinks(StrEnum):
-    """What becomes of links to pages that are not in the dump."""
-
-    keep = "keep"
-    drop = "drop"
-
-
-def _model(default: str | bool) -> object:
+def _model(default: str | bool) -> Any:
     return Option("--model", "-m", metavar="MODEL", help="A model folder.", show_default=default)
+
+
+def cores(workers: int | None) -> int:
+    """How many workers are meant by the option: all cores unless it is given."""
+    return workers or os.cpu_count() or 1
 
 
 # -- the model and how it answers -----------------------------------------------------------------------
@@ -53,7 +44,9 @@ Workers = Annotated[
     int | None, Option("--workers", "-w", min=1, help="Parallel workers.", show_default="all cores")
 ]
 Memory = Annotated[str, Option("--memory", metavar="SIZE", help="Use at most this much memory.")]
-Where = Annotated[Engine, Option("--engine", help="Run on this machine or on a Spark cluster.")]
+Engine = Annotated[
+    Literal["local", "spark"], Option("--engine", help="Run on this machine or on a Spark cluster.")
+]
 Master = Annotated[
     str | None,
     Option(
@@ -74,7 +67,9 @@ Validation = Annotated[
 
 # -- training -------------------------------------------------------------------------------------------
 
-Red = Annotated[RedLinks, Option("--red-links", help="Entities that have no page in the dump.")]
+RedLinks = Annotated[
+    Literal["keep", "drop"], Option("--red-links", help="Links to pages that are not in the dump.")
+]
 Language = Annotated[
     str | None, Option("--language", help="Language code.", show_default="what the dump says")
 ]

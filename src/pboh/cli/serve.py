@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from pboh.cli import app, options
 from pboh.service.options import Limits, Options
@@ -16,53 +15,32 @@ LIMITS = Limits()
 
 
 def _limit(help: str, least: float) -> Any:
-    return typer.Option(help=help, min=least, rich_help_panel="Limits")
-
-
-class Transport(StrEnum):
-    """How a client of the Model Context Protocol talks to the server."""
-
-    stdio = "stdio"
-    http = "http"
-
-
-class LogFormat(StrEnum):
-    """How requests are logged."""
-
-    json = "json"
-    text = "text"
-
-
-class LogLevel(StrEnum):
-    """The least important messages that are logged."""
-
-    debug = "debug"
-    info = "info"
-    warning = "warning"
-    error = "error"
+    return Option(help=help, min=least, rich_help_panel="Limits")
 
 
 @app.command("serve")
 def serve_command(
     model: options.Model = None,
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8080,
+    port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8080,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")
+        str, Option(help="Address to listen on; the default is reachable from this machine only.")
     ] = "127.0.0.1",
     mcp: Annotated[
-        Transport | None,
-        typer.Option(help="Offer tools to language models; with stdio, the client starts this command."),
+        Literal["stdio", "http"] | None,
+        Option(help="Offer tools to language models; with stdio, the client starts this command."),
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", "-w", min=1, help="Parallel workers; they share the mapped model.")
+        int, Option("--workers", "-w", min=1, help="Parallel workers; they share the mapped model.")
     ] = 1,
-    threads: Annotated[int, typer.Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
+    threads: Annotated[int, Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
     paper: options.Paper = False,
     change: options.Change = None,
-    log_format: Annotated[LogFormat, typer.Option(help="How to log.")] = LogFormat.json,
-    log_level: Annotated[LogLevel, typer.Option(help="Log nothing less important.")] = LogLevel.info,
+    log_format: Annotated[Literal["json", "text"], Option(help="How to log.")] = "json",
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Option(help="Log nothing less important.")
+    ] = "info",
     max_body: Annotated[
-        str, typer.Option(metavar="SIZE", help="Largest request.", rich_help_panel="Limits")
+        str, Option(metavar="SIZE", help="Largest request.", rich_help_panel="Limits")
     ] = "4MB",
     max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
     max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
@@ -108,8 +86,8 @@ def serve_command(
         port=port,
         workers=workers,
         threads=threads,
-        log_format=log_format.value,
-        log_level=log_level.value,
+        log_format=log_format,
+        log_level=log_level,
         shutdown_seconds=shutdown_seconds,
         limits=Limits(
             body=parse_size(max_body),
@@ -132,7 +110,7 @@ def _offer_tools(
     model: str | None,
     paper: bool,
     changes: dict[str, Any],
-    transport: Transport,
+    transport: str,
     host: str,
     port: int,
     max_characters: int,
@@ -143,4 +121,4 @@ def _offer_tools(
 
     with redirect_stdout(sys.stderr):  # standard output belongs to the protocol
         linker = load(model, paper=paper, **changes)
-    serve(linker, transport.value, host, port, max_characters)
+    serve(linker, transport, host, port, max_characters)

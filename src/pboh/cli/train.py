@@ -5,29 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pboh.cli import app, options
-from pboh.cli.options import RedLinks
 
 
 @app.command("train")
 def train_command(
     dumps: Annotated[
-        list[Path], typer.Argument(metavar="DUMP", help="Dump files: .xml, .bz2, .gz, .zst or .jsonl.")
+        list[Path], Argument(metavar="DUMP", help="Dump files: .xml, .bz2, .gz, .zst or .jsonl.")
     ],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
     memory: options.Memory = "4GB",
     workers: options.Workers = None,
     crosswikis: options.Crosswikis = None,
-    red_links: options.Red = RedLinks.keep,
+    red_links: options.RedLinks = "keep",
     language: options.Language = None,
     min_word_count: options.MinWordCount = 2,
     top: options.Top = 64,
     names_in_text: options.NamesInText = True,
     keep_work: Annotated[
-        bool, typer.Option(help="Keep corpus and counts in FOLDER.work, which makes changes cheap.")
+        bool, Option(help="Keep corpus and counts in FOLDER.work, which makes changes cheap.")
     ] = True,
     json: options.Json = None,
 ) -> None:
@@ -53,7 +52,7 @@ def train_command(
         made = train(
             dumps,
             out,
-            extraction=Options(red_links=red_links.value, language=language),
+            extraction=Options(red_links=red_links, language=language),
             counting=CountOptions(
                 min_word_count=min_word_count, top=top, crosswikis=crosswikis, names_in_text=names_in_text
             ),

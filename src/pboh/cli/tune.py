@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Exit, Option
 
-from pboh.cli import app
+from pboh.cli import app, options
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets import Dataset
@@ -19,63 +18,49 @@ if TYPE_CHECKING:
 
 @app.command("tune")
 def tune_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model folder.")],
-    validation: Annotated[
-        list[str],
-        typer.Option("--validation", "-v", metavar="DATASET", help="Data to tune on; may be repeated."),
-    ],
+    validation: options.Validation,
+    model: options.Model = None,
     test: Annotated[
         list[str] | None,
-        typer.Option("--test", metavar="DATASET", help="Data to report on with the winner; never tuned on."),
+        Option(metavar="DATASET", help="Documents to judge the winner on; never tuned on."),
     ] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Fit the weights ζ and τ in seconds instead of searching a grid.")
+        bool, Option("--fit", help="Fit the weights ζ and τ in seconds instead of searching a grid.")
     ] = False,
     vary: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME[=V1,V2…]",
             help="Vary only these settings, on the usual grid or these values; with --fit, only these terms.",
         ),
     ] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="Start from the paper's settings.")] = False,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Start from this, e.g. tau=0.7.")
-    ] = None,
-    rounds: Annotated[int, typer.Option(help="Coarse rounds before the fine one.", min=1)] = 2,
-    fine: Annotated[
-        bool, typer.Option("--fine/--no-fine", help="End with values between those of the grid.")
-    ] = True,
+    paper: options.Paper = False,
+    change: options.Change = None,
+    rounds: Annotated[int, Option(help="Coarse rounds before the fine one.", min=1)] = 2,
+    fine: Annotated[bool, Option(help="End with values between those of the grid.")] = True,
     confidence: Annotated[
-        float, typer.Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
+        float, Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
     ] = 0.95,
-    workers: Annotated[int, typer.Option(help="Processes.", min=1)] = os.cpu_count() or 1,
-    write: Annotated[bool, typer.Option("--write", help="Store the winner in the model.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Store it in a model of its own that borrows the rest.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Plot each setting's effect.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all trials as JSON.")
-    ] = None,
+    workers: options.Workers = None,
+    write: Annotated[bool, Option("--write", help="Store the result in the model.")] = False,
+    out: options.BesideModel = None,
+    report: options.Report = None,
+    json: options.Json = None,
 ) -> None:
     """Search ζ, τ, δ, ξ, name layers and the other global settings for the best micro F1 + macro F1.
 
-    Nothing is rebuilt. Ctrl-C ends the search with the best so far. A test set must share no document with
-    the validation data, and "pboh evaluate" will refuse the data that a stored winner was chosen on.
+    The search starts from the settings of the model, as changed by --paper and --set. Nothing is rebuilt.
+    Ctrl-C ends it with the best so far. A test set must share no document with the validation data, and
+    pboh evaluate refuses the data that a stored winner was chosen on.
 
     With --fit, the weights of the terms of the score (prior, context, pairs …) are fitted to the gold of the
     documents, with standard errors; all other mentions are taken as known, as in pseudo-likelihood.
 
+    \b
     Examples:
-
-      pboh tune model --validation validation.jsonl.gz#0:150 --report tuning.html --write
-
-      pboh tune model -v aida:AIDA.tsv#testa --vary tau --vary zeta=0.05,0.1,0.2 --test aida:AIDA.tsv#testb
-
-      pboh tune model -v validation.jsonl.gz#0:150 --fit
+      pboh tune --model model --validation validation.jsonl.gz#0:150 --report tuning.html --write
+      pboh tune -v aida:AIDA.tsv#testa --vary tau --vary zeta=0.05,0.1,0.2 --test aida:AIDA.tsv#testb
+      pboh tune --model model -v validation.jsonl.gz#0:150 --fit
     """
     from pboh.errors import InputError
     from pboh.evaluation.datasets import read_dataset
@@ -99,9 +84,9 @@ def tune_command(
     if fit:
         with progress("fitting") as bar:
             settings, figures = fit_settings(linker, datasets, held_out, vary or (), bar)
-        summarise(f"weights for {model}", figures, json)
+        summarise(f"weights for {linker.model.folder.name}", figures, json)
     else:
-        grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": workers}
+        grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": options.cores(workers)}
         settings = _search(linker, datasets, held_out, grid, report, json)
     if into is not None:
         store(into, datasets, differences(settings))
@@ -138,5 +123,5 @@ def _search(
         show(output(), table)
     if tuning.interrupted:
         console.print("interrupted: the best so far is shown, nothing is stored in the model")
-        raise typer.Exit(130)
+        raise Exit(130)
     return tuning.settings

@@ -27,7 +27,7 @@ class Candidates:
         if settings.learned and "learned_count" not in model:
             raise ModelError(
                 "the model has no learned parameters", where=model.folder,
-                todo="Learn them with: pboh learn MODEL --corpus CORPUS",
+                todo="Learn them with: pboh learn --model MODEL --corpus CORPUS",
             )  # fmt: skip
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 

@@ -21,7 +21,7 @@ class Target(NamedTuple):
     info: dict[str, Any]
 
 
-def target(model: Path, out: Path | None = None) -> Target:
+def target(model: str | Path | None, out: Path | None = None) -> Target:
     """Where results go: the model itself, or a folder ``out`` that borrows everything else from it.
 
     Refuses what cannot be written, such as the model inside the package, before anything is computed.

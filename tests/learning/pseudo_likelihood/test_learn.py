@@ -186,6 +186,7 @@ def run_command(model, corpus, *options):
         "-c",
         "from pboh.cli import main; main()",
         "learn",
+        "-m",
         str(model),
         "-c",
         str(corpus),
@@ -198,7 +199,7 @@ def test_a_killed_run_resumes_and_ends_where_an_uninterrupted_one_does(tmp_path,
     links = random_links(400)
     corpus = write_corpus(tmp_path / "corpus", links)
     model, control = write_model(tmp_path / "model", links), write_model(tmp_path / "control", links)
-    options = ["--min-documents", "2", "--threads", str(threads), "--every", "0", "--patience", "1000000"]
+    options = ["--min-documents", "2", "--workers", str(threads), "--every", "0", "--patience", "1000000"]
     process = run_command(model, corpus, *options, "--epochs", "1000000")
     checkpoint = tmp_path / "model.learning" / CHECKPOINT
     deadline = time.monotonic() + 120
