@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pboh.corpus import utf8_kernels
 from pboh.corpus.extract import Options, extract
-from pboh.corpus.string_table import LONGEST, StringTable
+from pboh.corpus.string_table import StringTable
+from pboh.corpus.string_table_kernels import LONGEST
 from pboh.corpus.titles import Site, unescape
-from pboh.corpus.wikitext import output_kernels
-from pboh.corpus.wikitext.reader import Reader, plain_text
+from pboh.corpus.wikitext.reader import Reader, _entities, plain_text
 from pboh.text.words import words
 
 EN = Site.default("en")
@@ -103,7 +103,8 @@ def test_entities_are_decoded_as_in_titles(text: str) -> None:
 
 
 def test_every_named_entity() -> None:
-    names, values = output_kernels.entities()
+    names, values = _entities()
+    names = StringTable(*names)
     for name, value in zip(names.texts(), values.tolist(), strict=True):
         expected = "".join(chr(code) for code in value if code)
         assert plain_text(f"x&{name};x", EN).text == f"x{expected}x" == unescape(f"x&{name};x")

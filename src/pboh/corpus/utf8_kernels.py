@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-
-from pboh.corpus.compiled import Number, compiled
+from numba import njit
 
 Bytes = npt.NDArray[np.uint8]
+Number = Any
+"""A whole number of whatever width: numba's rules for them are not mypy's."""
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def decoded(data: Bytes, at: int) -> tuple[np.int64, int]:
     """The code point at a byte, and where the next one is; the text is known to be UTF-8."""
     first = np.int64(data[at])
@@ -24,7 +27,7 @@ def decoded(data: Bytes, at: int) -> tuple[np.int64, int]:
     return (first & 0x7) << 18 | second << 6 | np.int64(data[at + 3] & 0x3F), at + 4
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def put(code: Number, letters: Bytes, at: int) -> int:
     """Write a code point as UTF-8; returns where the next one goes."""
     if code < 0x80:
@@ -46,13 +49,13 @@ def put(code: Number, letters: Bytes, at: int) -> int:
     return at + 4
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def is_blank(byte: Number) -> Number:
     """Whether a byte is white space of ASCII."""
     return 9 <= byte <= 13 or 28 <= byte <= 32
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def blank_at(data: Bytes, at: int) -> int:
     """How many bytes the white space has that stands here; 0 if none does (what it is: ``str.isspace``)."""
     byte = data[at]
@@ -70,7 +73,7 @@ def blank_at(data: Bytes, at: int) -> int:
     return 3 if byte == 0xE3 and data[at + 1] == 0x80 and data[at + 2] == 0x80 else 0
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def blank_before(data: Bytes, first: int, end: int) -> int:
     """How many bytes the white space has that ends here and begins at ``first`` or later; 0 if none does."""
     for length in range(1, 4):
@@ -79,7 +82,7 @@ def blank_before(data: Bytes, first: int, end: int) -> int:
     return 0
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def stripped_end(data: Bytes, first: int, end: int) -> int:
     """Where a text ends without the white space at its end."""
     while first < end and blank_before(data, first, end):
@@ -87,7 +90,7 @@ def stripped_end(data: Bytes, first: int, end: int) -> int:
     return end
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def stripped(data: Bytes, first: int, end: int) -> tuple[int, int]:
     """Where a text begins and ends without the white space around it."""
     while first < end and blank_at(data, first):

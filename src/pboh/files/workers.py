@@ -137,10 +137,7 @@ def _give_back() -> None:
     """Return free memory to the system, which the allocators keep otherwise."""
     import pyarrow as pa  # noqa: PLC0415 - loaded already where there is something to return
 
-    from pboh.corpus.readers import unbzip2  # noqa: PLC0415
-
     gc.collect()
-    unbzip2.room.cache_clear()
     pa.default_memory_pool().release_unused()
     with contextlib.suppress(OSError, AttributeError):  # glibc only
         ctypes.CDLL(None).malloc_trim(0)

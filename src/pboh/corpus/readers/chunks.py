@@ -7,12 +7,9 @@ decoded from the front, which one process does for all.
 
 from __future__ import annotations
 
-import bz2
-import contextlib
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -84,28 +81,12 @@ def codec_of(path: Path) -> str:
 def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
     """Decoded bytes from the beginning of a file, at least until ``until`` is found (or ``at_most``)."""
     found = b""
-    if codec == "bz2":
-        with contextlib.suppress(OSError, EOFError), bz2.open(path) as file:  # damage is explained below
-            while until not in found and len(found) < at_most and (piece := file.read(_PIECE)):
-                found += piece
-            return found
-        found = b""
-    with stream(path, codec) as pieces:
-        for piece in pieces:
+    with path.open("rb") as file:
+        for piece in bz2_blocks.decode(path, 0, 0)[1] if codec == "bz2" else _pieces(path, codec, file):
             found += piece
             if until in found or len(found) >= at_most:
                 break
     return found
-
-
-@contextmanager
-def stream(path: Path, codec: str) -> Iterator[Iterator[bytes]]:
-    """Decoded pieces of a file from its beginning; damage becomes a CorpusError."""
-    if codec == "bz2":
-        yield bz2_blocks.decode(path, 0, 0)[1]
-        return
-    with path.open("rb") as file:
-        yield _pieces(path, codec, file)
 
 
 def _pieces(path: Path, codec: str, file: IO[bytes]) -> Iterator[bytes]:

@@ -6,7 +6,6 @@ chunk only; the second pass (:mod:`second_pass`) replaces them.
 
 from __future__ import annotations
 
-import bz2
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +19,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.compiled import compiled
-from pboh.corpus.readers import dump, jsonl, unbzip2
+from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
+from pboh.corpus.tables.link_kernels import place_links
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
     Site,
@@ -94,7 +93,7 @@ class ChunkScan:
         starts, ends, words = self._vocabulary.encode(text)
         self._tokens.append(words.copy())
         links = reader.links[:, first : reader.count]
-        _place(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
+        place_links(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
         return words.size
 
     def write(self, folder: Path) -> dict[str, int]:
@@ -172,20 +171,6 @@ class ChunkScan:
         return words.take(order), rank[tokens]
 
 
-@compiled
-def _place(links: Int32, starts: Int32, ends: Int32, page: int, base: int) -> None:
-    """Which page links stand on, and which words: those before one end at ``before``, and so on."""
-    before = after = 0
-    for link in range(links.shape[1]):
-        while before < ends.size and ends[before] <= links[START, link]:
-            before += 1
-        if link and links[END, link] < links[END, link - 1]:  # one inside another: somebody's own links
-            after = np.searchsorted(starts[:after], links[END, link])
-        while after < starts.size and starts[after] < links[END, link]:
-            after += 1
-        links[PAGE, link], links[BEFORE, link], links[AFTER, link] = page, base + before, base + after
-
-
 def _redirect(page: Page, site: Site) -> str | None:
     """Where a redirect leads; None if it leads out of the articles."""
     if page.links is not None:
@@ -237,7 +222,6 @@ _SOME = b"""<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>
 
 def warm_up() -> None:
     """Load all that is compiled, before there is a chunk to read: the same is done to a page of no use."""
-    unbzip2.decode([bz2.compress(_SOME)[len(b"BZh9") :]])
     result = ChunkScan(ScanOptions(Site.default("en"), texts=True))
     chunk = Chunk(0, Source(Path("some.xml"), "plain", "xml", len(_SOME)), 0, len(_SOME), _SOME)
     for page, kind in _pages(chunk, *read(chunk), Site.default("en")):

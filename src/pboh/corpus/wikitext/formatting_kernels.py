@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.utf8_kernels import is_blank
+from pboh.corpus.utf8_kernels import Number, is_blank
 from pboh.corpus.wikitext.parser_state import (
     ADDRESS_END,
     BLANK,
@@ -30,7 +30,7 @@ from pboh.corpus.wikitext.parser_state import (
 )
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def line(page: ParserState) -> None:
     """A line break (at most two in a row are written), and the marks at the beginning of the line."""
     state, source = page.state, page.source
@@ -53,7 +53,7 @@ def line(page: ParserState) -> None:
     state[HERE] = here
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _heading(source: Bytes, here: int, size: int) -> int:
     """Where the text of ``== a heading ==`` begins; the signs behind it are wiped out."""
     end = here
@@ -81,12 +81,12 @@ def _heading(source: Bytes, here: int, size: int) -> int:
     return here
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _is_letter(byte: int) -> bool:
     return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == UNDERSCORE or byte >= 128
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def quotes(page: ParserState) -> None:
     """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
     state, source = page.state, page.source
@@ -103,7 +103,7 @@ def quotes(page: ParserState) -> None:
     state[HERE] = here + run
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _elides(source: Bytes, here: int) -> Number:
     """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends."""
     before, behind = source[here - 1], source[here + 3]
@@ -117,7 +117,7 @@ def _elides(source: Bytes, here: int) -> Number:
     return True
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def switch(page: ParserState) -> None:
     """``__NOTOC__`` and the like disappear."""
     state, source = page.state, page.source
@@ -142,7 +142,7 @@ _PROTOCOLS = np.array(
 )
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def is_address(source: Bytes, here: int) -> bool:
     """Whether ``http://``, ``//`` or the like stands here."""
     packed = np.uint64(0)
@@ -164,7 +164,7 @@ def is_address(source: Bytes, here: int) -> bool:
     return known
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def address(page: ParserState) -> None:
     """``[http://a.org label]`` leaves its label; without its end it is text, but for an address and words."""
     state, source, size = page.state, page.source, page.state[SIZE]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from html.entities import html5
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
-from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.string_table import StringTable, numbered
-from pboh.corpus.utf8_kernels import blank_at, put, stripped, stripped_end
+from pboh.corpus.string_table_kernels import Strings, number_string
+from pboh.corpus.utf8_kernels import Number, blank_at, put, stripped, stripped_end
 from pboh.corpus.wikitext.parser_state import LINKS, OUT, ParserState
 
 Bytes = npt.NDArray[np.uint8]
@@ -29,19 +27,11 @@ _LONGEST_NAME = 32
 class Entities(NamedTuple):
     """Names of HTML's characters, and what each stands for: two code points at most (0: none)."""
 
-    names: StringTable
+    names: Strings
     values: Int32
 
 
-@cache
-def entities() -> Entities:
-    """All that MediaWiki knows: those of HTML 5 that end with a semicolon."""
-    known = {name[:-1]: value for name, value in html5.items() if name.endswith(";")}
-    values = [[ord(character) for character in value.ljust(2, "\0")] for value in known.values()]
-    return Entities(StringTable.of(known), np.array(values, dtype=np.int32))
-
-
-@compiled
+@njit(cache=True, nogil=True)
 def _digits(data: Bytes, here: int, end: int, base: int) -> tuple[Number, int]:
     """The number written here in so many places at most, and where it ends."""
     value: Number = np.int64(0)
@@ -57,7 +47,7 @@ def _digits(data: Bytes, here: int, end: int, base: int) -> tuple[Number, int]:
     return value, here
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _entity(data: Bytes, here: int, end: int, known: Entities) -> tuple[int, Number, Number]:
     """Where the entity that begins here ends, and the code points it stands for; 0 if there is none.
 
@@ -78,14 +68,14 @@ def _entity(data: Bytes, here: int, end: int, known: Entities) -> tuple[int, Num
         last += 1
     if last >= end or data[last] != _SEMICOLON or last - here < 3:
         return 0, np.int64(0), np.int64(0)
-    number = numbered(known.names, data, here + 1, last, False)
+    number = number_string(known.names, data, here + 1, last, False)
     if number == known.names.size[0]:
         return 0, np.int64(0), np.int64(0)
     second = np.int64(known.values[number, 1])
     return last + 1, np.int64(known.values[number, 0]), second if second else np.int64(-1)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _run(data: Bytes, here: int, end: int, out: Bytes, at: int) -> int:
     """Copy bytes as they are; returns how many characters that is."""
     source, copied = data[here:end], out[at : at + end - here]
@@ -97,7 +87,7 @@ def _run(data: Bytes, here: int, end: int, out: Bytes, at: int) -> int:
     return points
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _copied(
     data: Bytes, here: int, end: int, has_entities: bool, known: Entities, out: Bytes, at: int, points: int
 ) -> tuple[int, int]:
@@ -121,7 +111,7 @@ def _copied(
     return at, points
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def characters(data: Bytes, here: int, end: int) -> int:
     """How many characters stand there."""
     points = 0
@@ -130,7 +120,7 @@ def characters(data: Bytes, here: int, end: int) -> int:
     return points
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def write_out(
     page: ParserState, entities: bool, known: Entities, out: Bytes, begin: int, links: Int32, count: int
 ) -> tuple[int, int, int]:
@@ -162,7 +152,7 @@ def write_out(
     return last, count, points - characters(out, last, at)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def gather(text: Bytes, firsts: Int32, lasts: Int32, out: Bytes, bounds: Int32) -> None:
     """Write pieces of a text one behind the other, white space in them made single."""
     at = 0

@@ -9,10 +9,10 @@ decide, the parser asks for: it returns, is given the answer, and goes on where 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from pboh.corpus.compiled import Number, compiled
-from pboh.corpus.string_table import StringTable, has_room, numbered
-from pboh.corpus.utf8_kernels import decoded, is_blank, stripped
+from pboh.corpus.string_table_kernels import Strings, has_room, number_string
+from pboh.corpus.utf8_kernels import Number, decoded, is_blank, stripped
 from pboh.corpus.wikitext.formatting_kernels import address, is_address, line, quotes, switch
 from pboh.corpus.wikitext.parser_state import (
     ADDRESS_END,
@@ -60,8 +60,8 @@ from pboh.corpus.wikitext.parser_state import (
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
 
 
-@compiled
-def parse(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
+@njit(cache=True, nogil=True)
+def parse(page: ParserState, rules: Rules, titles: Strings, targets: Targets) -> int:
     """Go on with the page; returns what is asked for, or DONE."""
     state, source, draft, classes = page.state, page.source, page.draft, rules.classes
     here, out, size = np.uint64(state[HERE]), np.uint64(state[OUT]), np.uint64(state[SIZE])
@@ -97,14 +97,14 @@ def parse(page: ParserState, rules: Rules, titles: StringTable, targets: Targets
     return DONE
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _is_dash(source: Bytes, here: int) -> bool:
     """Whether – or — or ’ stands here: no care is needed for them in a title."""
     return source[here] == 0xE2 and source[here + 1] == 0x80 and source[here + 2] in (0x93, 0x94, 0x99)
 
 
-@compiled
-def _open(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
+@njit(cache=True, nogil=True)
+def _open(page: ParserState, rules: Rules, titles: Strings, targets: Targets) -> int:
     """A bracket: of an external link, of text, or the first of two that begin a link."""
     state, source, classes = page.state, page.source, rules.classes
     here = state[HERE]
@@ -137,7 +137,7 @@ def _open(page: ParserState, rules: Rules, titles: StringTable, targets: Targets
     return _whole(page, rules, titles, targets, first, end, plain, label, last)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _wait(page: ParserState) -> int:
     """Write brackets that wait for their partner; of too many the first is forgotten."""
     state, waiting = page.state, page.waiting
@@ -154,11 +154,11 @@ def _wait(page: ParserState) -> int:
     return DONE
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _whole(
     page: ParserState,
     rules: Rules,
-    titles: StringTable,
+    titles: Strings,
     targets: Targets,
     first: int,
     end: int,
@@ -198,18 +198,18 @@ def _whole(
     return DONE
 
 
-@compiled
-def _title(titles: StringTable, source: Bytes, first: int, end: int) -> Number:
+@njit(cache=True, nogil=True)
+def _title(titles: Strings, source: Bytes, first: int, end: int) -> Number:
     """The number of a title whose first letter may have to become a capital."""
     small = source[first]
     if small >= 97:
         source[first] = small - 32
-    number = numbered(titles, source, first, end, True)
+    number = number_string(titles, source, first, end, True)
     source[first] = small
     return number
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _look(
     prefix: Bytes, rules: Rules, targets: Targets, data: Bytes, first: int, end: int
 ) -> tuple[Number, Number]:
@@ -220,12 +220,12 @@ def _look(
     kind = _prefixed(prefix, rules, data, first, end)
     if kind != UNKNOWN:
         return kind, np.int64(0)
-    known = numbered(targets.names, data, first, end if end - first <= _LONGEST_TARGET else first, True)
+    known = number_string(targets.names, data, first, end if end - first <= _LONGEST_TARGET else first, True)
     kind = np.int64(targets.kinds[known])
     return kind, np.int64(targets.titles[known]) if kind else known
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _prefixed(prefix: Bytes, rules: Rules, data: Bytes, first: int, end: int) -> Number:
     """What ``File:``, ``fr:`` or the like makes of a target; UNKNOWN without such a prefix."""
     length: Number = 0
@@ -234,7 +234,7 @@ def _prefixed(prefix: Bytes, rules: Rules, data: Bytes, first: int, end: int) ->
         if byte == COLON:
             while length and prefix[length - 1] in (BLANK, UNDERSCORE):
                 length -= 1
-            number = numbered(rules.prefixes, prefix, 0, length, False)
+            number = number_string(rules.prefixes, prefix, 0, length, False)
             return np.int64(rules.prefix_kinds[number])
         if length or byte not in (BLANK, UNDERSCORE):
             prefix[length] = byte + 32 if 65 <= byte <= 90 else byte
@@ -242,7 +242,7 @@ def _prefixed(prefix: Bytes, rules: Rules, data: Bytes, first: int, end: int) ->
     return np.int64(UNKNOWN)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
     """``[[Bus (computing)|]]`` shows "Bus", ``[[Paris, Texas|]]`` "Paris", ``[[Help:Link|]]`` "Link"."""
     first, end = stripped(source, first, end)
@@ -264,7 +264,7 @@ def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
     return first, last if last > first else end
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _show(page: ParserState, data: Bytes, first: int, end: int) -> None:
     """Write a target as the link's anchor, without a colon before it and blanks around it."""
     while first < end and is_blank(data[first]):
@@ -277,7 +277,7 @@ def _show(page: ParserState, data: Bytes, first: int, end: int) -> None:
         put(page, data[k])
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _anchor(page: ParserState, rules: Rules) -> None:
     """The anchor of a link is written: add the letters that continue it, and note where it stands."""
     state, source, draft = page.state, page.source, page.draft
@@ -300,8 +300,8 @@ def _anchor(page: ParserState, rules: Rules) -> None:
         state[LINKS] += 1
 
 
-@compiled
-def _close(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
+@njit(cache=True, nogil=True)
+def _close(page: ParserState, rules: Rules, titles: Strings, targets: Targets) -> int:
     """A closing bracket: of a link or an address being read, of brackets that wait, or of text."""
     state, source = page.state, page.source
     here = state[HERE]
@@ -323,8 +323,8 @@ def _close(page: ParserState, rules: Rules, titles: StringTable, targets: Target
     return DONE
 
 
-@compiled
-def _close_waiting(page: ParserState, rules: Rules, titles: StringTable, targets: Targets) -> int:
+@njit(cache=True, nogil=True)
+def _close_waiting(page: ParserState, rules: Rules, titles: Strings, targets: Targets) -> int:
     """``]]`` for the brackets that waited last: a link whose label took care, an image, or text."""
     state, draft = page.state, page.draft
     if state[LINKS] >= page.starts.size or not has_room(titles) or not has_room(targets.names):
@@ -364,7 +364,7 @@ def _close_waiting(page: ParserState, rules: Rules, titles: StringTable, targets
     return DONE
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def _stay(page: ParserState) -> int:
     """The brackets that waited last are text."""
     put(page, CLOSE)
@@ -375,7 +375,7 @@ def _stay(page: ParserState) -> int:
     return DONE
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def keep(page: ParserState, first: int, end: int) -> None:
     """The answer to CAPTION: of the brackets that waited last, only ``draft[first:end]`` stays."""
     state, draft = page.state, page.draft

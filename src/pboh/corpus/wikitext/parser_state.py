@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
-from pboh.corpus.compiled import compiled
-from pboh.corpus.string_table import StringTable
+from pboh.corpus.string_table_kernels import Strings
 
 Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
@@ -56,19 +56,19 @@ class Rules(NamedTuple):
     classes: Bytes
     trail: Bytes
     capitalise: bool
-    prefixes: StringTable  # of targets that are no articles: namespaces and languages
+    prefixes: Strings  # of targets that are no articles: namespaces and languages
     prefix_kinds: Int32
 
 
 class Targets(NamedTuple):
     """Targets met that are no title as they stand: what they are, and the number of the title."""
 
-    names: StringTable
+    names: Strings
     kinds: Int32
     titles: Int32
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def begin(page: ParserState, size: int) -> None:
     """Start a page of so many bytes; line breaks at its beginning are not written."""
     for k in range(page.state.size):
@@ -77,7 +77,7 @@ def begin(page: ParserState, size: int) -> None:
     page.state[LABEL_END] = page.state[ADDRESS_END] = -1
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def put(page: ParserState, byte: int) -> None:
     """Write a byte."""
     state = page.state

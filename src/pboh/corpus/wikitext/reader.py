@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from html.entities import html5
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,6 +128,14 @@ def _prefixes(site: Site) -> tuple[StringTable, Int32]:
     return StringTable.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
 
 
+@cache
+def _entities() -> output_kernels.Entities:
+    """All that MediaWiki knows: those of HTML 5 that end with a semicolon."""
+    known = {name[:-1]: value for name, value in html5.items() if name.endswith(";")}
+    values = [[ord(character) for character in value.ljust(2, "\0")] for value in known.values()]
+    return output_kernels.Entities(StringTable.of(known), np.array(values, dtype=np.int32))
+
+
 class Reader:
     """Reads pages of one site; their texts and links pile up in it.
 
@@ -158,7 +167,7 @@ class Reader:
         page = self._page
         self._make_room(6 * int(page.state[OUT]) // 5, int(page.state[LINKS]))  # &nGt; is the worst
         where = (self.text, self.size, self.links, self.count)
-        known = output_kernels.entities()
+        known = _entities()
         self.size, self.count, characters = output_kernels.write_out(page, b"&" in text, known, *where)
         return int(characters)
 
@@ -205,7 +214,7 @@ class Reader:
         else:
             assert asked == ROOM
             self.titles = self.titles.with_room()
-            self._targets = _targets(self._targets.names.with_room(), self._targets)
+            self._targets = _targets(StringTable(*self._targets.names).with_room(), self._targets)
             if self._page.state[LINKS] == self._page.starts.size:
                 columns = (grown(column, 2 * column.size) for column in self._page[-3:])
                 self._page = ParserState(*self._page[:-3], *columns)

@@ -46,12 +46,6 @@ def test_counts(tokens: list[int], drawn: list[tuple[int, int, int]], room: int)
     assert got == [(entity, 3 * word, count) for entity, word, count in simple_counts(tokens, stretches)]
 
 
-@given(st.lists(st.sampled_from([0, 1, 2, 65535, 65536, 131072, 2**31 - 1]), max_size=40))
-def test_order_is_that_of_a_stable_sort(numbers: list[int]) -> None:
-    array = np.array(numbers, dtype=np.int32)
-    assert module._order(array).tolist() == np.argsort(array, kind="stable").tolist()
-
-
 def test_windows_stay_in_their_page() -> None:
     # pages of 10 and 5 tokens; links over tokens 0, 4-5, 9 of the first and over all of the second
     before, after = np.array([0, 4, 9, 10]), np.array([1, 6, 10, 15])

@@ -12,7 +12,6 @@ from corpus_helpers import dump, page, world
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.corpus.readers import bz2_blocks
 from pboh.corpus.readers.chunks import Chunk, Source, chunks, read
 from pboh.corpus.readers.dump import open_source, pages, read_header
 from pboh.errors import InputError
@@ -26,37 +25,6 @@ def text(seed: int, size: int) -> bytes:
 
 
 PLAIN = text(1, 2_500_000)
-
-
-@pytest.mark.parametrize("form", ["plain", "streams", "mixed levels"])
-@pytest.mark.parametrize("step", [50_000, 333_333, 10_000_000])
-def test_bz2_is_decoded_from_any_byte_on(form: str, step: int, tmp_path: Path) -> None:
-    pieces = [PLAIN[at : at + 170_001] for at in range(0, len(PLAIN), 170_001)]
-    packed = {
-        "plain": lambda: bz2.compress(PLAIN, 1),
-        "streams": lambda: b"".join(map(bz2.compress, pieces)),
-        "mixed levels": lambda: b"".join(bz2.compress(p, 1 + i % 9) for i, p in enumerate(pieces)),
-    }[form]()
-    path = tmp_path / "d.bz2"
-    path.write_bytes(packed)
-    own = [bz2_blocks.decode(path, at, at + step)[0] for at in range(0, len(packed), step)]
-    assert b"".join(own) == PLAIN
-    middle = len(own) // 2
-    first, following = bz2_blocks.decode(path, middle * step, (middle + 1) * step)
-    assert first + b"".join(following) == b"".join(own[middle:])
-
-
-def test_a_mark_that_is_none_is_survived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compressed data may contain the block mark by chance; here one is put where there is none."""
-    path, real = tmp_path / "d.bz2", bz2_blocks._marks
-    path.write_bytes(bz2.compress(PLAIN, 1))
-
-    def misled(data: bytes, first: int) -> list[tuple[int, bool]]:
-        found = real(data, first)
-        return sorted([*found, (found[2][0] + 12_345, True)]) if len(found) > 2 else found
-
-    monkeypatch.setattr(bz2_blocks, "_marks", misled)
-    assert bz2_blocks.decode(path, 0, path.stat().st_size)[0] == PLAIN
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=6), st.integers(1, 400))
