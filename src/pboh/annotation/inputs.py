@@ -8,21 +8,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.annotation.rows import Options, schema
 from pboh.errors import InputError
+from pboh.formats.jsonlines import read_lines
 
 CHUNK_ROWS, MOST_ROWS = 100, 1_000  # of a chunk: few of a small input, so that all workers have some
 CHUNK_BYTES = 256 << 10  # seconds of work, which is what a stopped run loses
-LONGEST_LINE = 64 << 20
 _NAMES = re.compile(r"\.(parquet|(jsonl|ndjson)(\.(gz|zst|bz2))?)$")
-_CODECS = {b"BZh": "bz2", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _PARQUET = b"PAR1"
-_PIECE = 1 << 20
 
 
 class Chunk(NamedTuple):
@@ -61,7 +59,7 @@ def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
     paths = [path for named in inputs for path in _files(Path(named))]
     if not paths:
         raise InputError("there are no documents", todo="Name .parquet or .jsonl files, or folders of them")
-    kinds = {path: _head(path).startswith(_PARQUET) for path in paths}
+    kinds = {path: _is_parquet(path) for path in paths}
     if len(set(kinds.values())) > 1:
         one, other = (next(path for path in paths if kinds[path] is kind) for kind in (True, False))
         what = f"{one} is Parquet and {other} is not"
@@ -88,14 +86,14 @@ def _rows(wanted: int) -> int:
     return max(CHUNK_ROWS, min(MOST_ROWS, wanted))
 
 
-def _head(path: Path) -> bytes:
+def _is_parquet(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return file.read(4)
+            return file.read(len(_PARQUET)) == _PARQUET
     except FileNotFoundError:
         raise InputError("there is no such file", where=path) from None
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=path) from error
+        raise InputError(f"the file cannot be read ({error.strerror})", where=path) from error
 
 
 # -- Parquet --------------------------------------------------------------------------------------------
@@ -175,7 +173,7 @@ class ParquetSource(Source):
 
 def _parquet(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path, buffer_size=_PIECE, pre_buffer=False)
+        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"this Parquet file cannot be read ({error})", where=path) from error
 
@@ -201,18 +199,17 @@ class LineSource(Source):
         return schema(self.options, pa.string(), [pa.field(name, pa.string()) for name in self.options.keep])
 
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
-        """So many lines or bytes at a time; empty lines are passed over."""
+        """Some lines at a time; blank lines are skipped."""
         numbers, most = count(), _rows(self.total >> 20)
         for path in self.paths:
             rows: list[tuple[int, bytes]] = []
             size = read = 0
-            for row, (line, at) in enumerate(_lines(path), 1):
-                if line.strip():
-                    rows.append((row, line))
-                    size += len(line)
+            for line in read_lines(path):
+                rows.append((line.number, line.data))
+                size += len(line.data)
                 if len(rows) >= most or size >= CHUNK_BYTES:
-                    chunk = Chunk(next(numbers), str(path), rows[0][0], rows, at - read)
-                    rows, size, read = [], 0, at
+                    chunk = Chunk(next(numbers), str(path), rows[0][0], rows, line.position - read)
+                    rows, size, read = [], 0, line.position
                     if chunk.number not in done:
                         yield chunk
             if rows and (number := next(numbers)) not in done:
@@ -227,31 +224,3 @@ class StandardInput(LineSource):
         for row, line in enumerate(sys.stdin.buffer, 1):
             if line.strip():
                 yield Chunk(row, "standard input", row, [(row, line)], len(line))
-
-
-def _lines(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Lines of a file, each with how many bytes of the file were read by then."""
-    with path.open("rb") as file:
-        codec = next((codec for sign, codec in _CODECS.items() if _head(path).startswith(sign)), None)
-        reader: Any = pa.CompressedInputStream(pa.PythonFile(file), codec) if codec else file
-        left, fresh = b"", True
-        while piece := _read(path, reader):
-            if fresh:
-                piece, fresh = piece.removeprefix(b"\xef\xbb\xbf"), False
-            *whole, left = (left + piece).split(b"\n")
-            at = file.tell()
-            for line in whole:
-                yield line, at
-            if len(left) > LONGEST_LINE:
-                what = f"a line is longer than {LONGEST_LINE >> 20} MB"
-                raise InputError(what, where=path, todo="Is this JSON lines, one document a line?")
-        if left:
-            yield left, file.tell()
-
-
-def _read(path: Path, reader: Any) -> bytes:
-    try:
-        return bytes(reader.read(_PIECE))
-    except OSError as error:
-        todo = "Copy the file again; finished parts are kept"
-        raise InputError(f"the data is damaged or cut off ({error})", where=path, todo=todo) from error

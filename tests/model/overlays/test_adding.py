@@ -375,7 +375,7 @@ def test_bad_lines_are_named_and_nothing_is_written(model, tmp_path, line, messa
 
 
 def test_wrong_files_and_names_are_refused(model, tmp_path):
-    with pytest.raises(InputError, match=r"none\.jsonl: the file cannot be read"):
+    with pytest.raises(InputError, match=r"none\.jsonl: there is no such file"):
         add_entities(model, tmp_path / "none.jsonl")
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(InputError, match="there is no entity in it"):

@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,22 +15,16 @@ import msgspec
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, Dataset, GoldDocument, Problem, build_document
 from pboh.evaluation.datasets.identifiers import written_title
+from pboh.formats.jsonlines import read_lines
 
 
 def read_jsonl(path: Path) -> Dataset:
-    """Read a file of JSON lines, plain or gzipped."""
+    """Read a file of JSON lines, plain or compressed."""
     problems: list[Problem] = []
-    documents = [_document(line, f"{path}, line {number}", problems) for number, line in _lines(path)]
+    lines = read_lines(path)
+    documents = [_document(line.data, f"{path}, line {line.number}", problems) for line in lines]
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
     return Dataset(name, tuple(documents), tuple(problems))
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from ((number, line) for number, line in enumerate(file, start=1) if line.strip())
-    except (OSError, EOFError, zlib.error) as reason:
-        raise InputError(f"the file cannot be read ({reason})", where=path) from None
 
 
 def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
+from pboh.formats.jsonlines import read_lines
 from pboh.model.link_probability import UNKNOWN, encode
 from pboh.model.names import strip_title
 from pboh.model.overlays.opening import clean_title, find_titles
@@ -72,7 +73,7 @@ def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[Numbered], li
     """
     good: dict[str, Numbered] = {}
     bad = []
-    for number, line in _lines(path):
+    for number, line, _ in read_lines(path):
         try:
             entry = _checked(msgspec.json.decode(line, type=EntityLine))
             if entry.title in good:
@@ -87,17 +88,6 @@ def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[Numbered], li
     if not good:
         raise InputError("there is no entity in it", where=path)
     return list(good.values()), bad
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
-                if stripped:
-                    yield number, stripped
-    except OSError as reason:
-        raise InputError(f"the file cannot be read ({reason.strerror})", where=path) from reason
 
 
 def _checked(entry: EntityLine) -> EntityLine:

@@ -1,0 +1,70 @@
+"""Lines of a file of JSON lines, plain or compressed: what annotation, gold files and overlays all read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from pboh.errors import InputError
+
+LONGEST_LINE = 64 << 20
+_PIECE = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """A line that is not blank: its number from 1 on, and how many bytes of the file were read by then."""
+
+    number: int
+    data: bytes
+    position: int
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Lines of a file, which gzip, bzip2 or zstd may have compressed; damage and long lines are errors."""
+    try:
+        with path.open("rb") as file:
+            number, left, position = 1, b"", 0
+            for piece in _pieces(file):
+                *whole, left = (left + piece).split(b"\n")
+                position = file.tell()
+                for k, data in enumerate(whole):
+                    if data.strip():
+                        yield Line(number + k, data, position)
+                number += len(whole)
+                if len(left) > LONGEST_LINE:
+                    what = f"a line is longer than {LONGEST_LINE >> 20} MB"
+                    raise InputError(what, where=path, todo="Is this JSON lines, one object per line?")
+            if left.strip():
+                yield Line(number, left, position)
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or f"damaged or cut off: {error}"
+        raise InputError(f"the file cannot be read ({reason})", where=path) from error
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """The decoded bytes of a file, without the mark some editors begin it with."""
+    reader, fresh = _decoded(file), True
+    while piece := bytes(reader.read(_PIECE)):
+        yield piece.removeprefix(_MARK) if fresh else piece
+        fresh = False
+
+
+def _decoded(file: IO[bytes]) -> Any:
+    head = file.read(4)
+    file.seek(0)
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file)
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(file)
+    if head == b"\x28\xb5\x2f\xfd":
+        import pyarrow as pa  # noqa: PLC0415 - the standard library reads zstd from Python 3.14 on
+
+        return pa.CompressedInputStream(pa.PythonFile(file), "zstd")
+    return file
