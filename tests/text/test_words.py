@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.corpus.tables.vocabulary import Vocabulary
-from pboh.text.stop_words import _LISTS
+from pboh.text.stop_words import lists
 from pboh.text.word_kernels import LONGEST_WORD
 from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, stop_words, words
 
-LANGUAGES = sorted(_LISTS)
+LANGUAGES = sorted(lists())
 # characters that have something to them: digits, marks, cased letters, scripts without spaces, astral planes
 TEXT = st.text(
     st.one_of(st.characters(), st.sampled_from("aBZéßİΣς09٣ _-'´東京カสวัน\u0301𐐀𝔘😀\u00ad"))
