@@ -69,7 +69,7 @@ def test_answers_maximise_the_joint_score_of_the_paper(world_model):
     """Brute force over all assignments of Eq. (c2), from the terms that explanations report."""
     linker = load(world_model, paper=True, candidates=4)
     text, spans = WRITERS, mark(WRITERS, "Müller", "Hemingway", "Paris")
-    solution = linker.solve(text, [Span(*s) for s in spans])
+    solution = linker.engine.solve(text, [Span(*s) for s in spans])
     unary, pairs = solution.unary, solution.pairs
     start, other, value = pairs.couplings
     lam = np.full((start.size - 1,) * 2, pairs.unseen)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
 from pboh.files.processes import ordered_map
-from pboh.inference.engine import Engine, Solution, SolvedPart, shared_model, stored_settings
+from pboh.inference.engine import Engine, SolvedPart, shared_model
 from pboh.inference.entities import EntitySet
 from pboh.inference.settings import DEFAULT, PAPER, Settings
-from pboh.inference.spans import Span, check_spans
+from pboh.inference.spans import check_spans
 from pboh.model.starter import starter_folder
 from pboh.model.store import Model
 from pboh.warmup import say_if_compiling
@@ -31,7 +31,7 @@ def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any
     :class:`pboh.inference.settings.Settings` for all of them.
     """
     model = shared_model(model_folder(path))
-    base = PAPER if paper else stored_settings(model)
+    base = PAPER if paper else Settings.stored(model.info.get("settings"))
     return Linker(model, base.change(**settings))
 
 
@@ -137,10 +137,6 @@ class Linker:
         from pboh.detection.detector import Detector  # noqa: PLC0415
 
         return Detector(self.model)
-
-    def solve(self, text: str, spans: list[Span], only: EntitySet | None = None) -> Solution:
-        """What :meth:`disambiguate` computes, as arrays."""
-        return self.engine.solve(text, spans, only)
 
     def _restriction(self, entities: EntitySet | Iterable[str | Entity] | None) -> EntitySet | None:
         return None if entities is None else self.only(entities)

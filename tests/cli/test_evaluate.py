@@ -124,7 +124,7 @@ def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
     assert "Alone, on the paper's model" in out and "On top of all the others" in out
     text = table.read_text()
     assert text.count("| coreference | coreference=10 | yes |") == 2
-    assert text.count("| words of the own page | own_words=0.2 | no |") == 2
+    assert text.count("| discount of words ξ | xi=0.9 | no |") == 2
     rows = {row["name"]: row for row in json.loads(gains.read_text())}
     assert set(rows) == {"coreference", "words of the own page", "everything"}
     assert set(rows["coreference"]["alone"]) == {"world", "mean"}

@@ -29,6 +29,13 @@ def test_few_mentions_soften_the_pairs_of_short_texts_only() -> None:
     assert soft.change(system="rescaled").pair_weight(2) == 2.0, "the paper's own systems stay as they are"
 
 
+def test_models_tuned_before_a_setting_was_removed_still_open() -> None:
+    stored = Settings.stored({"damping": 0.3, "own_words": 0.2, "tau": 0.7, "layers": {"last": 0.5}})
+    assert stored == DEFAULT.change(tau=0.7, layers={"last": 0.5})
+    with pytest.raises(InputError, match="unknown settings"):
+        Settings.stored({"gamma": 1})
+
+
 def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:
     plain, more = (contexts(linker, "", n) for n in (1.0, 2.0))
     assert len(plain) > 1 and any(abs(value) > 0.01 for value in plain.values())

@@ -81,7 +81,6 @@ EXTENSIONS = (
     Extension("floor of matches", {"floor": 3.0}),
     Extension("few words weigh more", {"few_words": 2.0}),
     Extension("few mentions weigh less", {"few_mentions": 1.0}),
-    Extension("words of the own page", {"own_words": 0.2}),
     Extension("pair weight τ", {"tau": 0.85}),
     Extension("discount of pairs δ", {"delta": 0.9}),
     Extension("authors' back-off", {"backoff": "authors"}),

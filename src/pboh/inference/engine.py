@@ -43,11 +43,6 @@ def _opened(path: Path, state: tuple[int, int]) -> Model:
     return open_model(path)
 
 
-def stored_settings(model: Model) -> Settings:
-    """The settings a model was tuned to."""
-    return Settings.stored(model.info.get("settings", {}))
-
-
 @dataclass(slots=True)
 class Solution:
     """Everything computed for one text, kept as arrays: what explanations and pictures are made from.
@@ -113,7 +108,7 @@ class Engine:
         self.entities = Entities(model)
         self._local = threading.local()
         # a calibration belongs to the settings it was fitted with
-        own = stored_settings(model).change(threshold=settings.threshold)
+        own = Settings.stored(model.info.get("settings")).change(threshold=settings.threshold)
         fits = calibrated and settings == own
         self.reliability = Reliability.of(model.info.get("calibration")) if fits else None
 

@@ -112,7 +112,7 @@ def calibration_error(probability: Floats, right: NDArray[np.bool_], steps: int 
 def answer_examples(linker: Linker, document: GoldDocument) -> Example:
     """Evidence for every answer to a given mention, and whether it is right."""
     spans = [Span(m.start, m.end) for m in document.linked]
-    solution = linker.solve(document.text, spans)
+    solution = linker.engine.solve(document.text, spans)
     features = answer_features(solution, linker.model["entity_occurrences"])
     golds = [_known(linker, m.golds) for m in document.linked]
     answered = solution.answer >= 0
@@ -134,7 +134,7 @@ def mention_examples(linker: Linker, document: GoldDocument) -> Example:
     for k in range(0, len(spots), MENTIONS_AT_A_TIME):
         start, end, link = (column[k : k + MENTIONS_AT_A_TIME].tolist() for column in spots)
         spans = [Span(*place) for place in zip(start, end, strict=True)]
-        solution = linker.solve(text, spans)
+        solution = linker.engine.solve(text, spans)
         features = detection_features(solution, occurrences, text, spans, link)
         entity = solution.unary.entity[np.arange(len(spans)), np.maximum(solution.answer, 0)].tolist()
         right = [e in gold.get(span[:2], ()) for e, span in zip(entity, spans, strict=True)]

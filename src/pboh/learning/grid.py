@@ -41,7 +41,6 @@ SPACE: dict[str, tuple[Value, ...]] = {
     "clip": (3.0, 4.0, 5.0, 7.0, 20.0),
     "floor": (0.0, 1.0, 2.0, 3.0, 5.0),
     "min_word_count": (2, 3),
-    "own_words": (0.0, 0.1, 0.2, 0.4, 0.8),
     "popularity": (0.0, 0.5, 1.0),
     "layers.cased": (0.0, 0.3, 1.0, 3.0),
     "layers.lower": (0.03, 0.1, 0.3, 1.0),

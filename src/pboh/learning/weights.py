@@ -26,7 +26,7 @@ from pboh.inference.spans import Span
 from pboh.learning.logistic import Array, choice, maximise
 from pboh.linker import Linker
 
-FEATURES = ("prior", "context", "pairs", "same", "popularity", "coreference", "own_words")
+FEATURES = ("prior", "context", "pairs", "same", "popularity", "coreference")
 LOWEST_PRIOR = 1e-3  # p(e|m) of a candidate that only a longer mention brings
 PENALTY = 1e-3  # of ‖w‖²
 
@@ -66,10 +66,7 @@ class Weights:
         if w.get("prior", 0.0) <= 0.0:
             return {}
         relative = {"zeta": w.get("context"), "tau": w.get("pairs")}
-        out = {name: max(value / w["prior"], 0.0) for name, value in relative.items() if value is not None}
-        if w.get("context", 0.0) > 0.0 and "own_words" in w:
-            out["own_words"] = max(w["own_words"] / w["context"], 0.0)
-        return out
+        return {name: max(value / w["prior"], 0.0) for name, value in relative.items() if value is not None}
 
 
 def features(linker: Linker, documents: Iterable[GoldDocument], report: Report = silent) -> Choices:
@@ -98,10 +95,7 @@ class _Terms:
 
     def __init__(self, linker: Linker) -> None:
         self.linker = linker.with_settings(system="pboh", coreference=linker.settings.coreference or 1.0)
-        self.alone = linker.with_settings(system="pboh", coreference=0.0)
-        base = self.linker.settings.change(own_words=0.0, tau=1.0, self_pair=0.0)
-        self.potentials = Potentials(linker.model, base)
-        self.with_own = Potentials(linker.model, base.change(own_words=1.0))
+        self.potentials = Potentials(linker.model, self.linker.settings.change(tau=1.0, self_pair=0.0))
 
     def document(self, document: GoldDocument) -> tuple[Array, Array, Array]:
         """Features (mention, candidate, feature), number of candidates, and the gold candidate or −1."""
@@ -116,13 +110,11 @@ class _Terms:
         own = self._without_inheritance(surfaces, entity)
         windows = self.potentials.windows(text, spans)
         emphasis = self.potentials.emphasis(windows)[:, None]
-        context = emphasis * self.potentials.context(entity, size, windows)
         out = np.zeros((*entity.shape, len(FEATURES)))
         out[..., 0], out[..., 5] = np.minimum(own, log_p), np.maximum(log_p - own, 0.0)
-        out[..., 1] = context
+        out[..., 1] = emphasis * self.potentials.context(entity, size, windows)
         out[..., 2], out[..., 3] = self._neighbours(entity, prior, size, gold)
         out[..., 4] = np.log1p(links_of(self.linker.model["entity_occurrences"], entity))
-        out[..., 6] = emphasis * self.with_own.context(entity, size, windows) - context
         return out, size, gold
 
     def _gold(self, mentions: Sequence[GoldMention], entity: Array, size: Array) -> Array:
@@ -136,7 +128,7 @@ class _Terms:
 
     def _without_inheritance(self, surfaces: list[str], entity: Array) -> Array:
         """log p(e|m) without the candidates of longer mentions, at least log 0.001."""
-        found, prior, size = self.alone.engine.candidates.find(surfaces)
+        found, prior, size = self.linker.engine.candidates.find(surfaces, alone=True)
         out = np.full(entity.shape, LOWEST_PRIOR)
         for i in range(len(surfaces)):
             known = dict(zip(found[i, : size[i]].tolist(), prior[i, : size[i]].tolist(), strict=True))
@@ -213,7 +205,7 @@ def fit_settings(
     found = weights.settings()
     figures |= {f"setting_{name}": value for name, value in found.items()}
     s = linker.settings
-    current = (1.0, s.zeta, s.tau, 0.0, 0.0, float(s.coreference > 0), s.zeta * s.own_words)
+    current = (1.0, s.zeta, s.tau, 0.0, 0.0, float(s.coreference > 0))
     for dataset in test:
         unseen = features(linker, dataset, report)
         for label, one in (("fitted", weights), ("current", Weights(FEATURES, np.asarray(current)))):

@@ -41,7 +41,7 @@ def test_scores_are_rho_and_lambda(folders, rescaled):
           options=LearningOptions(epochs=2))  # fmt: skip
     model = open_model(folders[0])
     linker = Linker(model, load(folders[0], paper=True, system="learned").settings)
-    solution = linker.solve(TEXT, SPANS)
+    solution = linker.engine.solve(TEXT, SPANS)
     offsets, other, value = (model[f"learned_pair_{part}"] for part in ("offsets", "other", "value"))
     table = np.zeros((model.entities, model.entities))
     for e in range(model.entities):

@@ -157,7 +157,6 @@ def test_explanations_sum_to_the_score(model, tmp_path):
     spans = [(0, 6), (50, 57), (69, 82), (87, 92, "Paris")]
     for linker in (
         load(model),
-        load(model, own_words=0.5),
         load(model, system="unnorm"),
         load(model, paper=True),
     ):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pboh.errors import InputError, ModelError, OutputError
 from pboh.files.writing import folder_size
-from pboh.linker import Linker, load, stored_settings
+from pboh.inference.settings import Settings
+from pboh.linker import Linker, load
 from pboh.model import store
 from pboh.model.names import Layer, strip_title
 from pboh.model.small.compressed import differences, exponentials, logarithms, pack, sums, title_forms, unpack
@@ -105,7 +106,7 @@ def test_what_is_packed_comes_out_again(linker, tmp_path):
         elif name not in ("name_layer", "name_entity", "name_count"):
             assert np.array_equal(out[name], array), name
     shrunk = store.Model(model.folder, {**model.info, "settings": settings}, out)
-    document = Linker(shrunk, stored_settings(shrunk)).link(TEXT)
+    document = Linker(shrunk, Settings.stored(shrunk.info["settings"])).link(TEXT)
     assert {m.text for m in document} >= {"Bayern", "Dortmund"}
 
 
