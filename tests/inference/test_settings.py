@@ -74,3 +74,19 @@ def test_what_is_not_a_number_is_refused() -> None:
         PAPER.change(tau="many")
     with pytest.raises(InputError, match="Choose a whole number"):
         PAPER.change(window=2.5)
+
+
+def test_pair_weights_are_those_of_the_paper():
+    weights = {
+        s: PAPER.change(system=s).pair_weight(5) for s in ("unnorm", "rescaled", "pboh", "localcontext")
+    }
+    assert weights == {"unnorm": 1.0, "rescaled": 0.5, "pboh": 0.25, "localcontext": 0.0}
+    assert PAPER.pair_weight(1) == 0
+
+
+def test_settings_can_be_written_as_text():
+    changes = parse_changes(["tau=0.7", "fuzzy=false", "layers.last=0", "candidates=5"])
+    assert changes == {"tau": 0.7, "fuzzy": False, "layers": {"last": 0.0}, "candidates": 5}
+    for wrong in ("tau", "gamma=1", "tau=many", "layers=1", "fuzzy=perhaps"):
+        with pytest.raises(InputError):
+            parse_changes([wrong])

@@ -1,23 +1,24 @@
-"""Answers restricted to a set of entities at call time: nothing outside it is an answer or in the way."""
+"""Entities are found by title; a set of them restricts answers, and nothing outside stands in the way."""
 
 from __future__ import annotations
 
 import pickle
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pboh.inference.candidates import restrict
 from pboh.inference.entities import EntitySet
+from small_world import titles
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal."
 SPANS = [(0, 6), (18, 24), (47, 55), (70, 75)]
 
 
-def titles(document) -> list[str | None]:
-    return [mention.entity.title if mention.entity else None for mention in document]
+def test_entities_are_found_by_title_and_redirect(linker):
+    assert linker.resolve("Apple_Inc.") == "Apple Inc."
+    assert linker.resolve("apple Inc.") == "Apple Inc."
+    assert linker.resolve("Air Jordan") == "Michael Jordan"  # a redirect to a redirect
+    assert linker.resolve("gerd muller") == "Gerd Müller"
+    assert linker.resolve("Nobody at all") is None
 
 
 def test_only_entities_of_the_set_are_answers(linker):
@@ -77,24 +78,3 @@ def test_a_set_is_prepared_once_and_travels(linker):
 def test_clamped_mentions_stay(linker):
     document = linker.disambiguate(TEXT, [(0, 6, "Gerd Müller"), (70, 75)], entities=["Paris"])
     assert titles(document) == ["Gerd Müller", "Paris"]
-
-
-rows = st.lists(st.lists(st.integers(0, 12), max_size=6, unique=True), min_size=1, max_size=4)
-
-
-@given(rows, st.sets(st.integers(0, 12)), st.integers(1, 6))
-def test_restricting_is_what_filtering_rows_would_be(rows, allowed, top):
-    """Against a slow twin, row by row."""
-    found, prior = np.zeros((len(rows), 6), np.int32), np.zeros((len(rows), 6))
-    size = np.asarray([len(row) for row in rows], np.int32)
-    for i, row in enumerate(rows):
-        found[i, : len(row)] = row
-        prior[i, : len(row)] = 1 / (1 + np.arange(len(row)))
-    expected = [[(e, 1 / (1 + k)) for k, e in enumerate(row) if e in allowed][:top] for row in rows]
-    entities, shares = restrict(found, prior, size, EntitySet(allowed), top)
-    assert size.tolist() == [len(row) for row in expected]
-    assert entities.shape == shares.shape == (len(rows), min(top, 6))
-    for i, row in enumerate(expected):
-        assert entities[i, : size[i]].tolist() == [e for e, _ in row]
-        total = sum(p for _, p in row)
-        assert shares[i, : size[i]] == pytest.approx([p / total for _, p in row])

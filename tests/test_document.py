@@ -1,0 +1,52 @@
+"""Documents as plain values: complete, and the same in every output."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pboh.document import Candidate, Document, Entity, Mention
+from small_world import FOOTBALL, mark
+
+ENTITY = Entity("Paris", 7, "Q90")
+MENTION = Mention(0, 5, "Paris", ENTITY, 0.9, -1.5, (Candidate(ENTITY, 0.5, -1.0, -1.5, 0.9),), False, 0.8)
+
+
+def test_a_mention_as_plain_values():
+    assert MENTION.to_dict() == {
+        "start": 0, "end": 5, "text": "Paris", "entity": "Paris", "id": "Q90",
+        "score": -1.5, "probability": 0.9, "detection": 0.8, "clamped": False,
+        "candidates": [{"entity": "Paris", "id": "Q90", "prior": 0.5, "score": -1.5, "probability": 0.9}],
+    }  # fmt: skip
+    assert MENTION.to_dict(candidates=0)["candidates"] == []
+    assert MENTION.to_dict(explain=True)["explanation"] is None, "it was not resolved by a linker"
+    unlinked = Mention(0, 1, "x").to_dict()
+    assert unlinked["entity"] is None and unlinked["id"] is None
+
+
+def test_terms_are_the_parts_of_the_local_score(linker):
+    document = linker.disambiguate(FOOTBALL, mark(FOOTBALL, "Müller", "Paris"))
+    plain = document.to_dict(candidates=2, explain=True, terms=True)
+    json.dumps(plain)
+    assert {"id", "mentions", "rounds", "converged"} == set(plain)
+    for mention, row in zip(document, plain["mentions"], strict=True):
+        assert len(row["candidates"]) == 2
+        why = mention.explain(mention.candidates[0].entity)
+        assert row["candidates"][0]["context"] == pytest.approx(why.context)
+        assert row["explanation"] == mention.explain().to_dict()
+
+
+def test_a_document_is_its_mentions():
+    document = Document("Paris", [MENTION], "one")
+    assert list(document) == [MENTION] and len(document) == 1 and document.to_dict()["id"] == "one"
+
+
+def test_mentions_carry_their_span_and_candidates(linker):
+    document = linker.disambiguate(FOOTBALL, mark(FOOTBALL, "Müller"))
+    (mention,) = document.mentions
+    assert (mention.start, mention.end, mention.text) == (0, 6, "Müller")
+    assert mention.entity == mention.candidates[0].entity
+    assert sum(c.probability for c in mention.candidates) == pytest.approx(1)
+    assert mention.probability == max(c.probability for c in mention.candidates)
+    assert {c.entity.title for c in mention.candidates} >= {"Herta Müller", "Gerd Müller", "Thomas Müller"}
