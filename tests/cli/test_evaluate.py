@@ -118,7 +118,7 @@ def test_every_option_is_documented() -> None:
 
 def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
     table, gains = tmp_path / "table.md", tmp_path / "gains.json"
-    wanted = ("--ablate", "--extensions", "coreference", "--extensions", "own page", "--workers", 1)
+    wanted = ("--ablate", "--extensions", "coreference", "--extensions", "discount of words", "--workers", 1)
     assert run("evaluate", "-m", world_model, PAGES, *wanted, "--report", table, "--json", gains) == 0
     out = capsys.readouterr().out
     assert "Alone, on the paper's model" in out and "On top of all the others" in out
@@ -126,7 +126,7 @@ def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
     assert text.count("| coreference | coreference=10 | yes |") == 2
     assert text.count("| discount of words ξ | xi=0.9 | no |") == 2
     rows = {row["name"]: row for row in json.loads(gains.read_text())}
-    assert set(rows) == {"coreference", "words of the own page", "everything"}
+    assert set(rows) == {"coreference", "discount of words ξ", "everything"}
     assert set(rows["coreference"]["alone"]) == {"world", "mean"}
 
 

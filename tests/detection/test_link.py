@@ -6,20 +6,11 @@ import itertools
 import random
 import unicodedata
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pboh.counts.count import count
-from pboh.counts.options import CountOptions
-from pboh.detection.detector import Detector, best_cover
 from pboh.detection.link import MENTIONS_AT_A_TIME, _say_again
 from pboh.document import Entity, Mention
 from pboh.errors import SpanError
-from pboh.linker import Linker, load
-from pboh.model.build import build_model
-from pboh.model.store import open_model
 
 TEXT = (
     "Müller scored twice for Bayern against Dortmund in the Bundesliga, and Paris watched.\n\n"
@@ -27,22 +18,8 @@ TEXT = (
 )
 
 
-@pytest.fixture(scope="module")
-def counted(world_corpus, tmp_path_factory) -> Linker:
-    """A linker over the small world with link probabilities."""
-    folder = tmp_path_factory.mktemp("counted")
-    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
-    build_model(folder / "counts", folder / "model")
-    return load(folder / "model")
-
-
 def answers(document):
     return {mention.text: str(mention.entity) for mention in document}
-
-
-@pytest.fixture(params=["with link probabilities", "without"])
-def either(request, counted, linker) -> Linker:
-    return counted if request.param == "with link probabilities" else linker
 
 
 def test_names_are_found_and_resolved_together(either):
@@ -109,47 +86,6 @@ def test_found_mentions_explain_themselves(counted):
         why = mention.explain()
         assert why.entity == mention.entity
         assert why.score == pytest.approx(mention.score)
-
-
-def test_link_probability_is_counted_in_running_text(counted, world_corpus):
-    model = counted.model
-    assert "name_filter" in model
-    detector = Detector(model)
-    spots, tokens = detector.all("Borussia Dortmund", 0.0)
-    assert detector.counted
-    assert len(spots) == len(tokens) >= 2
-    assert (0, 17) in set(zip(spots.start.tolist(), spots.end.tolist(), strict=True))
-    assert ((spots.link > 0) & (spots.link <= 1)).all()
-
-
-def test_a_model_without_a_filter_finds_the_same(counted):
-    whole = Detector(counted.model).detect(TEXT)
-    arrays = {k: v for k, v in counted.model.arrays.items() if k != "name_filter"}
-    bare = Detector(type(counted.model)(counted.model.folder, counted.model.info, arrays)).detect(TEXT)
-    assert [c.tolist() for c in whole] == [c.tolist() for c in bare]
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 6), st.floats(0.01, 1)), max_size=9))
-def test_the_cover_is_the_best_of_all(spans):
-    spans = sorted((s, s + n, w) for s, n, w in spans)
-    spans.sort(key=lambda x: x[1])
-    start, end, weight = (
-        (np.asarray(c, float) for c in zip(*spans, strict=True)) if spans else [np.zeros(0)] * 3
-    )
-    taken = best_cover(start.astype(np.int64), end.astype(np.int64), weight)
-    chosen = sorted((spans[k] for k in np.flatnonzero(taken)), key=lambda x: x[0])
-    assert all(a[1] <= b[0] for a, b in itertools.pairwise(chosen))
-
-    def best(k, free):
-        if k == len(spans):
-            return 0.0
-        s, e, w = spans[k]
-        skip = best(k + 1, free)
-        return max(skip, w + best(k + 1, e)) if s >= free else skip
-
-    spans_by_start = sorted(spans)
-    spans[:] = spans_by_start
-    assert sum(w for *_, w in chosen) == pytest.approx(best(0, 0))
 
 
 # -- text nobody should have to handle ---------------------------------------------------------------
@@ -219,9 +155,3 @@ def test_ten_megabytes(counted):
     last = document.mentions[-1]
     assert text[last.start : last.end] == last.text
     assert last.start > len(text) - 5_000
-
-
-def test_the_filter_survives_the_disk(counted):
-    again = open_model(counted.model.folder)
-    assert again["name_filter"].dtype == np.uint8
-    assert again["name_link_written"].size == again["name_hash"].size == again["name_link_folded"].size

@@ -119,14 +119,12 @@ def gold_documents():
 def test_features_are_the_terms_inference_adds_up(world_model):
     """w·f with the settings' weights is the conditional score of inference wherever it answers gold."""
     linker = load(world_model, paper=True, coreference=1.0, self_pair=0.0, candidates=64, tau=0.7, zeta=0.2)
-    w = np.asarray([1.0, 0.2, 0.7, 0.0, 0.0, 1.0, 0.0])
+    w = np.asarray([1.0, 0.2, 0.7, 0.0, 0.0, 1.0])
     compared = 0
     for document in gold_documents():
         text, mentions = document.text, [(m.start, m.end, m.gold) for m in document.mentions]
         matrix, size, gold = _Terms(linker).document(document)
-        solution = linker.engine.solve(
-            text, [Span(a, b, title) for a, b, title in mentions]
-        )  # every answer clamped
+        solution = linker.engine.solve(text, [Span(*mention) for mention in mentions])  # all clamped
         free = linker.engine.solve(text, [Span(a, b) for a, b, _ in mentions])
         assert (gold >= 0).sum() >= 3
         for i in range(len(mentions)):
@@ -135,9 +133,8 @@ def test_features_are_the_terms_inference_adds_up(world_model):
             row = free.unary.entity[i, : free.unary.size[i]].tolist()
             clamped = int(solution.unary.entity[i, 0])
             mine = matrix[i, : size[i]] @ w
-            entities = linker.engine.candidates.find([text[a:b] for a, b, _ in mentions])[0][
-                i, : size[i]
-            ].tolist()
+            found = linker.engine.candidates.find([text[a:b] for a, b, _ in mentions])[0]
+            entities = found[i, : size[i]].tolist()
             assert mine[entities.index(clamped)] - matrix[
                 i, entities.index(clamped), [0, 5]
             ].sum() == pytest.approx(solution.scores[i, 0] - np.log(solution.unary.prior[i, 0]), abs=1e-4)

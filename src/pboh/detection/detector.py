@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from pboh.detection.cover_kernels import best_cover
 from pboh.inference.spans import Span
 from pboh.model.link_probability import UNKNOWN, decode, encode
 from pboh.model.names import Layer
@@ -35,29 +35,6 @@ class Spots(NamedTuple):
 
     def __len__(self) -> int:
         return int(self.start.size)
-
-
-@njit(cache=True, nogil=True)
-def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
-    """Choose spans that do not overlap and weigh most together; spans come in order of their end.
-
-    best(k) = max(best(k−1), weight(k) + best(spans that end before k starts)): weighted interval scheduling.
-    """
-    n = start.size
-    best = np.zeros(n + 1)
-    before = np.empty(n, np.int64)
-    for k in range(n):
-        before[k] = np.searchsorted(end[:k], start[k], side="right")
-        best[k + 1] = max(best[k], weight[k] + best[before[k]])
-    taken = np.zeros(n, np.bool_)
-    k = n
-    while k > 0:
-        if best[k] > best[k - 1]:
-            taken[k - 1] = True
-            k = before[k - 1]
-        else:
-            k -= 1
-    return taken
 
 
 class Detector:

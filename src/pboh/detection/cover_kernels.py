@@ -1,0 +1,29 @@
+"""The kernel that chooses which of overlapping names to keep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
+    """Choose spans that do not overlap and weigh most together; spans come in order of their end.
+
+    best(k) = max(best(k−1), weight(k) + best(spans that end before k starts)): weighted interval scheduling.
+    """
+    n = start.size
+    best = np.zeros(n + 1)
+    before = np.empty(n, np.int64)
+    for k in range(n):
+        before[k] = np.searchsorted(end[:k], start[k], side="right")
+        best[k + 1] = max(best[k], weight[k] + best[before[k]])
+    taken = np.zeros(n, np.bool_)
+    k = n
+    while k > 0:
+        if best[k] > best[k - 1]:
+            taken[k - 1] = True
+            k = before[k - 1]
+        else:
+            k -= 1
+    return taken
