@@ -39,7 +39,8 @@ def describe(name: str, command: Any) -> str:
             shown = "required"
         if isinstance(getattr(parameter, "show_default", None), str):
             shown = parameter.show_default
-        rows.append(f"| {label} | {parameter.help or ''} | {shown} |".replace("\n", " "))
+        meaning = (parameter.help or "").replace("\n", " ").replace("|", "\\|")
+        rows.append(f"| {label} | {meaning} | {shown} |")
     if rows:
         lines += ["| argument or option | meaning | default |", "| --- | --- | --- |", *rows, ""]
     return "\n".join(lines)
@@ -75,7 +76,8 @@ def settings_page() -> str:
             values = [getattr(s, name) for s in (settings.PAPER, settings.DEFAULT)]
             if name == "layers":
                 continue
-            rows.append(f"| `{name}` | {comment[1] if comment else ''} | {values[0]} | {values[1]} |")
+            meaning = comment[1].replace("|", "\\|") if comment else ""
+            rows.append(f"| `{name}` | {meaning} | {values[0]} | {values[1]} |")
     paper, ours = settings.PAPER.layers, settings.DEFAULT.layers
     rows += [f"| `layers.{k}` | weight of this layer of names | {paper[k]} | {ours[k]} |" for k in paper]
     head = "# Settings\n\nWritten by `make docs` from the program; do not edit. Pass them to\n"

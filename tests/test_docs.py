@@ -32,6 +32,13 @@ def test_generated_pages_are_up_to_date():
         assert written == page(), f"{name} is out of date; run make docs"
 
 
+@pytest.mark.parametrize("page", reference().PAGES)
+def test_rows_of_generated_tables_have_as_many_cells_as_their_head(page):
+    text = (ROOT / "docs" / "reference" / page).read_text()
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+
+
 def test_figures_of_the_readme_are_those_that_were_measured():
     written = (ROOT / "README.md").read_text()
     assert written == reference("make_figures").with_figures(written), "run make docs"

@@ -1,49 +1,31 @@
-"""Figures printed in the paper (Ganea et al., WWW 2016), to compare ours with; see ``published.toml``."""
+"""Figures printed in the paper (Ganea et al., WWW 2016), to put beside ours; read from published.toml."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from importlib import resources
-from math import isnan
-from typing import Any
+from importlib.resources import files
 
-_TABLES = tomllib.loads(resources.files("pboh.evaluation").joinpath("published.toml").read_text("utf-8"))
+Pair = tuple[float | None, float | None]
+"""Micro and macro; None where the paper prints no figure."""
 
-
-def _figures(value: Any) -> Any:
-    """Lists as tuples, nan as None."""
-    if isinstance(value, dict):
-        return {key: _figures(inner) for key, inner in value.items()}
-    return tuple(None if isnan(figure) else figure for figure in value)
+_READ = tomllib.loads((files("pboh.evaluation") / "published.toml").read_text(encoding="utf-8"))
 
 
-GERBIL: dict[str, dict[str, tuple[float, float]]] = _figures(_TABLES["GERBIL"])
-AIDA: dict[str, dict[str, tuple[float | None, float | None]]] = _figures(_TABLES["AIDA"])
-ABLATION: dict[str, dict[str, tuple[float, float]]] = _figures(_TABLES["ABLATION"])
-CLEANED: dict[str, dict[str, tuple[float, float]]] = _figures(_TABLES["CLEANED"])
-PROPAGATION: dict[str, tuple[float, float, float, float]] = _figures(_TABLES["PROPAGATION"])
-GRAPH: dict[str, tuple[float, float, float]] = _figures(_TABLES["GRAPH"])
-STATISTICS: dict[str, tuple[int, int]] = _figures(_TABLES["STATISTICS"])
-GERBIL_DATASETS = tuple(GERBIL["PBoH"])
-CLEANED_DATASETS = tuple(CLEANED["PBoH"])
+def _pairs(table: str) -> dict[str, dict[str, Pair]]:
+    """A table of the paper as {system: {dataset: pair}}."""
+    datasets, found = _READ[table]["datasets"], {}
+    for line in _READ[table]["figures"].splitlines():
+        system, *cells = line.rsplit(maxsplit=2 * len(datasets))
+        figures = [None if cell == "–" else float(cell) for cell in cells]
+        found[system] = dict(zip(datasets, zip(figures[::2], figures[1::2], strict=True), strict=True))
+    return found
 
-_NAMES = (
-    (r"kore50", "KORE50"),
-    (r"spotlight", "DBpediaSpotlight"),
-    (r"reuters128", "N3-Reuters-128"),
-    (r"rss500", "N3-RSS-500"),
-    (r"iitb", "IITB"),
-    (r"micropost.*test", "Microposts2014-Test"),
-    (r"micropost.*train", "Microposts2014-Train"),
-    (r"(?:aida|conll).*testa", "AIDA/CoNLL-Test A"),
-    (r"(?:aida|conll).*testb", "AIDA/CoNLL-Test B"),
-    (r"(?:aida|conll).*train", "AIDA/CoNLL-Training"),
-    (r"(?:aida|conll)", "AIDA/CoNLL-Complete"),
-    (r"msnbc", "MSNBC"),
-    (r"aquaint", "AQUAINT"),
-    (r"ace(?:20)?04", "ACE2004"),
-)
+
+GERBIL, AIDA, ABLATION, CLEANED = map(_pairs, ("GERBIL", "AIDA", "ABLATION", "CLEANED"))
+PROPAGATION: dict[str, list[float]] = _READ["PROPAGATION"]
+GRAPH: dict[str, list[float]] = _READ["GRAPH"]
+STATISTICS: dict[str, list[int]] = _READ["STATISTICS"]
 
 
 def paper_name(dataset: str, cleaned: bool = False) -> str | None:
@@ -52,7 +34,7 @@ def paper_name(dataset: str, cleaned: bool = False) -> str | None:
     ``cleaned`` says that it is in the WNED form, where MSNBC, AQUAINT and ACE2004 are the newer versions.
     """
     bare = re.sub(r"[^a-z0-9]", "", dataset.lower())
-    for pattern, name in _NAMES:
+    for pattern, name in _READ["NAMES"].items():
         if re.search(pattern, bare):
-            return f"new {name}" if cleaned and f"new {name}" in CLEANED_DATASETS else name
+            return f"new {name}" if cleaned and f"new {name}" in CLEANED["PBoH"] else str(name)
     return None

@@ -190,11 +190,9 @@ def _results(evaluation: Evaluation) -> str:
 
 
 def _published_f1(dataset: Dataset) -> float | None:
-    name = tables.paper_name_of(dataset)
-    for table in (published.GERBIL, published.CLEANED):
-        if name in table["PBoH"]:
-            return table["PBoH"][name][0] / 100
-    return None
+    known = {**published.GERBIL["PBoH"], **published.CLEANED["PBoH"]}
+    micro, _ = known.get(tables.paper_name_of(dataset) or "", (None, None))
+    return None if micro is None else micro / 100
 
 
 def _no_paper(evaluation: Evaluation) -> str:

@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from worlds import OFFSET, conditionals, copied, draw, pseudo_likelihood, world
+from worlds import OFFSET, conditionals, copied, draw, full_gradient, pseudo_likelihood, world
 
 from pboh.learning.pseudo_likelihood import kernels
 from pboh.learning.pseudo_likelihood.kernels import Documents, Pairs, Step, Steps
-from pboh.learning.pseudo_likelihood.learner import full_gradient, held_out, judged
+from pboh.learning.pseudo_likelihood.learner import held_out, judged
 
 WORLDS = [(seed, rescaled) for seed in range(6) for rescaled in (False, True)]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from worlds import OFFSET, copied, draw, joint_score, world
+from worlds import OFFSET, copied, draw, full_gradient, joint_score, world
 
 from pboh.errors import InputError
 from pboh.learning.pseudo_likelihood.kernels import Documents, Names
-from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions, full_gradient, held_out
+from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions, held_out
 from pboh.learning.pseudo_likelihood.pairs import cooccurring
 from pboh.learning.pseudo_likelihood.parameters import log_prior, starting_point
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from numba import njit
 
+from pboh.learning.pseudo_likelihood import kernels
 from pboh.learning.pseudo_likelihood.kernels import CENTRE, OFFSET, Documents, Names
 from pboh.learning.pseudo_likelihood.pairs import both_ways
 from pboh.learning.pseudo_likelihood.parameters import Parameters, blank
@@ -107,6 +109,39 @@ def pseudo_likelihood(parameters: Parameters, docs: Documents) -> float:
     )
 
 
+@njit
+def _gradient(docs, names, pairs, rho, lam, rescaled, out_rho, out_lam, slot, mark):
+    """Add the exact gradient over all documents to ``out_rho`` and ``out_lam``; returns Σ log p."""
+    total = 0.0
+    for d in range(docs.offsets.size - 1):
+        seen = kernels.examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, kernels.STILL, slot, mark)
+        a = docs.offsets[d]
+        for i in range(seen.log_p.size):
+            total += seen.log_p[i]
+            row = names.offsets[docs.name[a + i]]
+            for f in range(seen.first[i], seen.first[i + 1]):
+                out_rho[row + f - seen.first[i]] += seen.residual[f]
+        change_of = kernels.pair_gradient(seen)
+        for h in range(change_of.size):
+            out_lam[seen.hit_parameter[h]] += change_of[h]
+    return total
+
+
+def full_gradient(
+    docs: Documents, parameters: Parameters, penalty: float = 0.0
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Objective and its exact gradient over all documents; the parameters must be settled."""
+    p = parameters
+    out_rho, out_lam = np.zeros(len(p.rho)), np.zeros(len(p.lam))
+    arrays = (docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, out_rho, out_lam)
+    total = _gradient(*arrays, *p.scratch())
+    for state, out in ((p.rho, out_rho), (p.lam, out_lam)):
+        offset = state[:, OFFSET].astype(np.float64)
+        total -= penalty * float(offset @ offset)
+        np.subtract(out, 2.0 * penalty * offset, out=out)
+    return float(total), out_rho, out_lam
+
+
 def copied(parameters: Parameters, zero: bool = False) -> Parameters:
     """The same model with arrays of its own; ``zero`` forgets the values."""
     rho, lam = parameters.rho.copy(), parameters.lam.copy()
@@ -115,5 +150,5 @@ def copied(parameters: Parameters, zero: bool = False) -> Parameters:
     return Parameters(parameters.names, parameters.pairs, rho, lam, parameters.rescaled)
 
 
-__all__ = ["CENTRE", "OFFSET", "choices", "conditionals", "copied", "couplings", "draw", "joint_score",
-           "pseudo_likelihood", "world"]  # fmt: skip
+__all__ = ["CENTRE", "OFFSET", "choices", "conditionals", "copied", "couplings", "draw", "full_gradient",
+           "joint_score", "pseudo_likelihood", "world"]  # fmt: skip

@@ -10,15 +10,13 @@ from pathlib import Path
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.aida import read_aida
-from pboh.evaluation.datasets.bat import problem_folder, read_bat
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention, Problem
-from pboh.evaluation.datasets.iitb import read_iitb
 from pboh.evaluation.datasets.jsonl import read_jsonl
 from pboh.evaluation.datasets.later import with_later_mentions
 from pboh.evaluation.datasets.microposts import read_microposts
 from pboh.evaluation.datasets.nif import read_nif
 from pboh.evaluation.datasets.sentences import as_sentences
-from pboh.evaluation.datasets.wned import read_wned
+from pboh.evaluation.datasets.xml_folders import problem_folder, read_bat, read_iitb, read_wned
 
 __all__ = ["FORMATS", "Dataset", "GoldDocument", "GoldMention", "Problem", "read_dataset"]
 

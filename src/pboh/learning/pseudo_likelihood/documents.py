@@ -7,7 +7,6 @@ parameters exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numba import njit
 
 from pboh.errors import CorpusError, InputError
 from pboh.files.progress import Report, silent
@@ -57,19 +55,6 @@ class TrainingData:
     figures: dict[str, int]
 
 
-@njit(cache=True, nogil=True)
-def _entries(position, entities, offsets, owner, layer, wanted, out):  # type: ignore[no-untyped-def]
-    """Place of (name, entity) among the entries of layer ``wanted``, −1 where the model does not keep it."""
-    for i in range(position.size):
-        out[i] = -1
-        if position[i] < 0 or entities[i] < 0:
-            continue
-        for k in range(offsets[position[i]], offsets[position[i] + 1]):
-            if layer[k] == wanted and owner[k] == entities[i]:
-                out[i] = k
-                break
-
-
 def read_training_data(
     corpus: Path, model: Model, options: DataOptions, report: Report = silent
 ) -> TrainingData:
@@ -100,25 +85,30 @@ def _links(corpus: Path, model: Model, report: Report) -> tuple[Array, Array]:
     """Page and place in the model's name table (−1 = none) of all links on articles and lists, in order."""
     articles = _readable_pages(corpus)
     known = _model_entities(corpus, model)
+    key, place = _lower_entries(model)
     pages, entries = [], []
     files = _table(corpus, "links").fragments
-    for done, batch in enumerate(_batches(files)):
-        page = batch.column("page").to_numpy()
-        keep = articles[page]
-        anchors = batch.column("anchor").filter(pa.array(keep)).to_pylist()
-        names = [squeeze(anchor).lower() for anchor in anchors]
-        entries.append(_entry_of(model, names, known[batch.column("entity").to_numpy()[keep]]))
-        pages.append(page[keep])
+    for done, fragment in enumerate(files):
+        table = fragment.to_table(columns=["page", "anchor", "entity"])
+        table = table.filter(pa.array(articles[table.column("page").to_numpy()]))
+        names = [squeeze(anchor).lower() for anchor in table.column("anchor").to_pylist()]
+        name = look_up(model["name_hash"], model["name_buckets"], names)
+        entity = known[table.column("entity").to_numpy()]
+        wanted = np.where((name >= 0) & (entity >= 0), name * model.entities + entity, -1)
+        at = np.searchsorted(key, wanted)
+        entries.append(np.where(key[at] == wanted, place[at], -1))
+        pages.append(table.column("page").to_numpy())
         report(done, len(files), "reading links")
     return np.concatenate(pages), np.concatenate(entries)
 
 
-def _entry_of(model: Model, names: list[str], entities: Array) -> Array:
-    out = np.empty(len(names), np.int64)
-    at = look_up(model["name_hash"], model["name_buckets"], names)
-    table = (model["name_offsets"], model["name_entity"], model["name_layer"])
-    _entries(at, entities, *table, int(Layer.LOWER), out)
-    return out
+def _lower_entries(model: Model) -> tuple[Array, Array]:
+    """(name, entity) of the model's lower-cased names as ascending numbers, and their places in its table."""
+    lower = np.flatnonzero(model["name_layer"] == Layer.LOWER)
+    name = np.searchsorted(model["name_offsets"], lower, side="right") - 1
+    key = name * model.entities + model["name_entity"][lower]
+    order = np.argsort(key)
+    return np.append(key[order], np.iinfo(np.int64).max), np.append(lower[order], -1)
 
 
 def _table(corpus: Path, name: str) -> pq.ParquetDataset:
@@ -127,12 +117,6 @@ def _table(corpus: Path, name: str) -> pq.ParquetDataset:
     except (OSError, pa.ArrowInvalid) as reason:
         todo = "Run pboh extract again"
         raise CorpusError(f"the table {name} cannot be read ({reason})", where=corpus, todo=todo) from reason
-
-
-def _batches(files: list[Any]) -> Iterator[pa.RecordBatch]:
-    for fragment in files:
-        table = fragment.to_table(columns=["page", "anchor", "entity"]).combine_chunks()
-        yield from table.to_batches()
 
 
 def _readable_pages(corpus: Path) -> Array:

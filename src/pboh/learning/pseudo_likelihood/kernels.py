@@ -274,24 +274,6 @@ def pair_gradient(seen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def gradient(docs, names, pairs, rho, lam, rescaled, out_rho, out_lam, slot, mark):  # type: ignore[no-untyped-def]
-    """Add the exact gradient over all documents to ``out_rho`` and ``out_lam``; returns Σ log p."""
-    total = 0.0
-    for d in range(docs.offsets.size - 1):
-        seen = examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, STILL, slot, mark)
-        a = docs.offsets[d]
-        for i in range(seen.log_p.size):
-            total += seen.log_p[i]
-            row = names.offsets[docs.name[a + i]]
-            for f in range(seen.first[i], seen.first[i + 1]):
-                out_rho[row + f - seen.first[i]] += seen.residual[f]
-        change_of = pair_gradient(seen)
-        for h in range(change_of.size):
-            out_lam[seen.hit_parameter[h]] += change_of[h]
-    return total
-
-
-@njit(cache=True, nogil=True)
 def learn(order, begin, end, docs, names, pairs, rho, lam, rescaled, steps, slot, mark):  # type: ignore[no-untyped-def]
     """Take one step for each document ``order[begin:end]``; returns Σ log p before it, links right, links.
 

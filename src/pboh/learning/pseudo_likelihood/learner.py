@@ -95,20 +95,6 @@ def held_out(docs: Documents, parameters: Parameters, threads: int = 1) -> dict[
     }
 
 
-def full_gradient(
-    docs: Documents, parameters: Parameters, penalty: float = 0.0
-) -> tuple[float, Array, Array]:
-    """Objective and its exact gradient over all documents; the parameters must be settled."""
-    p = parameters
-    out_rho, out_lam = np.zeros(len(p.rho)), np.zeros(len(p.lam))
-    total = kernels.gradient(docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, out_rho, out_lam, *p.scratch())
-    for state, out in ((p.rho, out_rho), (p.lam, out_lam)):
-        offset = state[:, kernels.OFFSET].astype(np.float64)
-        total -= penalty * float(offset @ offset)
-        np.subtract(out, 2.0 * penalty * offset, out=out)
-    return float(total), out_rho, out_lam
-
-
 Block = Callable[[int, int, tuple[Array, Array]], Any]
 
 
