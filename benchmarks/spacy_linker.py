@@ -202,7 +202,7 @@ def answers(nlp: Any, component: Any, dataset: Any) -> tuple[list[Any], float]:
 
 def measure(name: str, model: Path, trained: Path) -> dict[str, Any]:
     from pboh.evaluation.datasets import read_dataset
-    from pboh.evaluation.metrics import evaluate_system
+    from pboh.evaluation.metrics import judge, summarise_judgement
     from pboh.linker import load
 
     nlp, component = system(name, model, trained)
@@ -213,7 +213,7 @@ def measure(name: str, model: Path, trained: Path) -> dict[str, Any]:
         if not results:
             list(component.pipe([make_doc(nlp, "Paris is in France.", [(0, 5, "")])]))  # compiles, opens
         answered, spent = answers(nlp, component, dataset)
-        row = evaluate_system(dataset, answered, resolve, name)
+        row = summarise_judgement(judge(dataset, answered, resolve, name))
         results[short] = {
             "documents": row.documents, "mentions": row.mentions, "precision": row.micro.precision,
             "recall": row.micro.recall, "f1": row.micro.f1, "macro_f1": row.macro.f1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pboh
+from pboh.errors import ModelError
 from pboh.files.writing import folder_size
 from pboh.linker import Linker
 from pboh.model.starter import STARTER
@@ -55,3 +56,8 @@ def test_it_explains_itself_and_knows_how_sure_it_is(starter: Linker) -> None:
     mention = starter.link("The river Thames flows through London.").mentions[-1]
     assert str(mention.entity) == "London" and 0.5 < mention.probability <= 1
     assert mention.explain().score == pytest.approx(mention.score, abs=1e-4)
+
+
+def test_the_papers_settings_are_refused_in_one_sentence() -> None:
+    with pytest.raises(ModelError, match="pruned model cannot answer with the paper's settings"):
+        pboh.load(paper=True)

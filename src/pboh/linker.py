@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
+from pboh.errors import ModelError
 from pboh.files.processes import ordered_map
 from pboh.inference.engine import Engine, SolvedPart, shared_model
 from pboh.inference.entities import EntitySet
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import check_spans
+from pboh.model.names import Layer
 from pboh.model.starter import starter_folder
 from pboh.model.store import Model
 from pboh.warmup import say_if_compiling
@@ -31,8 +33,20 @@ def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any
     :class:`pboh.inference.settings.Settings` for all of them.
     """
     model = shared_model(model_folder(path))
-    base = PAPER if paper else Settings.stored(model.info.get("settings"))
+    base = paper_settings(model) if paper else Settings.stored(model.info.get("settings"))
     return Linker(model, base.change(**settings))
+
+
+def paper_settings(model: Model) -> Settings:
+    """The paper's settings, if the model still has the names they look up."""
+    layers = model["name_layer"]
+    if layers.size and not (layers == Layer.LOWER).any():
+        raise ModelError(
+            "a pruned model cannot answer with the paper's settings: it has no lower-cased names",
+            where=model.folder,
+            todo="Use the model it was pruned from",
+        )
+    return PAPER
 
 
 def model_folder(path: str | Path | None = None) -> Path:

@@ -160,7 +160,7 @@ class TestBreakdowns:
 
     def test_calibration(self, linker, small) -> None:
         run = evaluate(linker, [small], ["pboh"]).runs[0]
-        curve = breakdowns.calibration([run.judgement])
+        curve = breakdowns.calibration_of([run.judgement])
         # answers: Paris 0.9 wrong, Texas 1.0 right, Jordan 0.3 right, Jordan 0.3 wrong
         assert curve.points == ((pytest.approx(0.3), 0.5, 2), (pytest.approx(0.95), 0.5, 2))
         assert curve.error == pytest.approx((0.2 * 2 + 0.45 * 2) / 4)

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.errors import InputError
+from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.inference.reliability import Reliability, log_odds
 from pboh.learning.calibration import (
     best_threshold,
     calibrate,
-    calibration_error,
     fit,
     fit_knots,
     fit_weights,
@@ -97,10 +97,10 @@ def test_a_calibrated_score_means_what_it_says():
         right = random.random(80) < 1 / (1 + np.exp(-0.4 * z - 0.8))
         examples.append(({"posterior": 5 * z}, right))
     function, figures = fit(examples, ("posterior",), 5000)
-    before = calibration_error(
+    before = calibration(
         1 / (1 + np.exp(-np.concatenate([f["posterior"] for f, _ in examples]))),
         np.concatenate([r for _, r in examples]),
-    )
+    ).error
     assert figures["error"] < 0.03 < before
     ordered = function.probability({"posterior": np.linspace(-9, 9, 50)})
     assert (np.diff(ordered) >= 0).all()

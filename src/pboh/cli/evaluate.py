@@ -147,6 +147,8 @@ def _end_to_end(
     linkers: dict[str, Linker], datasets: list[Dataset], threshold: float | None, json: Path | None
 ) -> None:
     """Link raw texts with each model and print what was found and what of it is right."""
+    from dataclasses import asdict
+
     from pboh.cli.printing import output, show
     from pboh.evaluation.end_to_end import POLICY, end_to_end_tables, evaluate_end_to_end
     from pboh.files.progress import progress
@@ -156,7 +158,7 @@ def _end_to_end(
     for name, linker in linkers.items():
         with progress(f"linking with {name}") as bar:
             results = evaluate_end_to_end(linker, datasets, threshold=threshold, report=bar)
-        rows += [{**result.to_dict(), "model": name} for result in results]
+        rows += [{**asdict(result), "model": name} for result in results]
         tables += end_to_end_tables(results, name)
     if json is not None:
         write_json(json, rows)
@@ -214,13 +216,15 @@ def _run(side: _Side, linker: Linker, datasets: list[Dataset], options: dict[str
 
 
 def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
-    from pboh.evaluation.breakdowns import calibration
+    from dataclasses import asdict
+
+    from pboh.evaluation.breakdowns import calibration_of
 
     return [
         {
-            **run.row.to_dict(),
+            **asdict(run.row),
             "model": evaluation.model,
-            "calibration_error": calibration([run.judgement]).error,
+            "calibration_error": calibration_of([run.judgement]).error,
         }
         for run in evaluation.runs
     ]

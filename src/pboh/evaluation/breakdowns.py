@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pboh.evaluation.metrics import Judgement
+from pboh.evaluation.metrics import Floats, Judgement
 
 CANDIDATE_EDGES = (0, 1, 2, 3, 5, 10)
 POPULARITY_EDGES = (0, 1, 2, 5, 10, 100, 1000)
@@ -57,21 +57,22 @@ def _label(low: int, high: int | None) -> str:
 
 def by_ambiguity(judgements: Sequence[Judgement]) -> list[Bin]:
     """Accuracy by the number of candidates."""
-    return by_value(_joined(judgements, "candidates"), _joined(judgements, "correct"), CANDIDATE_EDGES)
+    return by_value(joined(judgements, "candidates"), joined(judgements, "correct"), CANDIDATE_EDGES)
 
 
 def by_length(judgements: Sequence[Judgement]) -> list[Bin]:
     """Accuracy by n, the number of mentions in the document."""
     lengths = [judgement.gold[judgement.document].astype(np.int64) for judgement in judgements]
-    return by_value(np.concatenate(lengths), _joined(judgements, "correct"), LENGTH_EDGES)
+    return by_value(np.concatenate(lengths), joined(judgements, "correct"), LENGTH_EDGES)
 
 
 def by_popularity(judgements: Sequence[Judgement], popularity: Sequence[NDArray[np.int64]]) -> list[Bin]:
     """Accuracy by how often the gold is linked in the model's corpus."""
-    return by_value(np.concatenate(list(popularity)), _joined(judgements, "correct"), POPULARITY_EDGES)
+    return by_value(np.concatenate(popularity), joined(judgements, "correct"), POPULARITY_EDGES)
 
 
-def _joined(judgements: Sequence[Judgement], name: str) -> NDArray[Any]:
+def joined(judgements: Sequence[Judgement], name: str) -> NDArray[Any]:
+    """One array of all judgements."""
     return np.concatenate([getattr(judgement, name) for judgement in judgements])
 
 
@@ -86,26 +87,24 @@ class Calibration:
     error: float
 
 
-def calibration(judgements: Sequence[Judgement], steps: int = 10) -> Calibration:
-    """Reliability of the probabilities of the answers that were given."""
-    answered = _joined(judgements, "answered").astype(bool)
-    probability = _joined(judgements, "probability")[answered]
-    correct = _joined(judgements, "correct")[answered]
+def calibration(probability: Floats, right: NDArray[np.bool_], steps: int = 10) -> Calibration:
+    """Reliability of probabilities, given which answers were right."""
     group = np.minimum((probability * steps).astype(np.int64), steps - 1)
     points = []
-    for g in range(steps):
-        inside = group == g
-        if inside.any():
-            points.append(
-                (float(probability[inside].mean()), float(correct[inside].mean()), int(inside.sum()))
-            )
-    total = max(1, len(probability))
-    return Calibration(tuple(points), sum(abs(p - share) * n for p, share, n in points) / total)
+    for inside in (group == g for g in np.unique(group)):
+        share = float(right[inside].mean())
+        points.append((float(probability[inside].mean()), share, int(inside.sum())))
+    error = sum(abs(p - share) * n for p, share, n in points) / max(1, len(probability))
+    return Calibration(tuple(points), error)
+
+
+def calibration_of(judgements: Sequence[Judgement]) -> Calibration:
+    """Reliability of the probabilities of the answers that were given."""
+    answered = joined(judgements, "answered")
+    return calibration(joined(judgements, "probability")[answered], joined(judgements, "correct")[answered])
 
 
 def rounds_histogram(judgements: Sequence[Judgement]) -> dict[int, int]:
     """How many documents took how many rounds, from 1 to the most; without those that needed none."""
-    rounds = np.concatenate([judgement.rounds for judgement in judgements]).astype(np.int64)
-    most = int(rounds.max(initial=0))
-    counts = np.bincount(rounds, minlength=most + 1)
-    return {number: int(counts[number]) for number in range(1, most + 1)}
+    counts = np.bincount(joined(judgements, "rounds").astype(np.int64))
+    return dict(enumerate(counts.tolist()[1:], start=1))

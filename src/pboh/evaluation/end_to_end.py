@@ -6,17 +6,17 @@ An answer can count for one gold mention only, and a gold mention for one answer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from pboh.evaluation.datasets.core import Dataset, GoldDocument
-from pboh.evaluation.metrics import Floats, Resolve, Scores, macro_scores, micro_scores
-from pboh.evaluation.tables import Table, percent
+from pboh.evaluation.metrics import Floats, Resolve, Scores, macro_scores, micro_scores, percent
+from pboh.evaluation.tables import Table
 from pboh.files.progress import Report, silent
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Match = Literal["strong", "weak"]
 MATCHES: tuple[Match, ...] = ("strong", "weak")
+ERRORS = ("missed", "boundary", "entity", "extra")
 POLICY = (
     "The system sees the text alone. Gold mentions are those with an entity; NIL golds are dropped, and an "
     "answer that stands where a NIL gold does is neither right nor wrong.",
@@ -53,22 +54,17 @@ class EndToEnd:
     megabytes_per_second: float
     timings: dict[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
+
+Rows = list[tuple[int, int, int]]
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Right, answered and gold of every document, by match."""
+    """Right, answered and gold of every document, by match, and the errors of all."""
 
-    detection: dict[Match, list[tuple[int, int, int]]] = field(
-        default_factory=lambda: {"strong": [], "weak": []}
-    )
-    a2kb: dict[Match, list[tuple[int, int, int]]] = field(default_factory=lambda: {"strong": [], "weak": []})
-    errors: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("missed", "boundary", "entity", "extra"), 0)
-    )
+    detection: dict[Match, Rows] = field(default_factory=lambda: {match: [] for match in MATCHES})
+    a2kb: dict[Match, Rows] = field(default_factory=lambda: {match: [] for match in MATCHES})
+    errors: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ERRORS, 0))
 
 
 def evaluate_end_to_end(
@@ -80,9 +76,7 @@ def evaluate_end_to_end(
     for dataset in datasets:
         counts, seconds, size, answered = _Counts(), 0.0, 0, 0
         stages: dict[str, float] = {}
-        linker.link(
-            dataset.documents[0].text if dataset.documents else ""
-        )  # kernels compile outside the clock
+        linker.link(dataset.documents[0].text if dataset.documents else "")  # compile outside the clock
         for document in dataset:
             began = perf_counter()
             found = linker.link(document.text, threshold=threshold)
@@ -150,11 +144,9 @@ def _count(document: GoldDocument, answers: Sequence[Mention], resolve: Resolve,
 def _summary(
     dataset: Dataset, counts: _Counts, answered: int, seconds: float, size: int, stages: dict[str, float]
 ) -> EndToEnd:
-    def table(rows: list[tuple[int, int, int]]) -> Floats:
-        return np.asarray(rows, np.float64).reshape(-1, 3)
-
-    def scores(values: Any) -> Scores:
-        return Scores(*(float(value) for value in np.asarray(values).reshape(-1)[:3]))
+    def scores(by_match: dict[Match, Rows], measure: Callable[[Floats], Floats]) -> dict[Match, Scores]:
+        tables = {match: np.asarray(rows, np.float64).reshape(-1, 3) for match, rows in by_match.items()}
+        return {match: Scores.of(measure(table)) for match, table in tables.items()}
 
     found = sum(row[0] for row in counts.detection["strong"])
     return EndToEnd(
@@ -162,9 +154,9 @@ def _summary(
         documents=len(dataset),
         gold=dataset.mentions,
         answers=answered,
-        detection={m: scores(micro_scores(table(rows))) for m, rows in counts.detection.items()},
-        a2kb={m: scores(micro_scores(table(rows))) for m, rows in counts.a2kb.items()},
-        a2kb_macro={m: scores(macro_scores(table(rows))) for m, rows in counts.a2kb.items()},
+        detection=scores(counts.detection, micro_scores),
+        a2kb=scores(counts.a2kb, micro_scores),
+        a2kb_macro=scores(counts.a2kb, macro_scores),
         linking=sum(row[0] for row in counts.a2kb["strong"]) / max(1, found),
         errors=counts.errors,
         milliseconds=1e3 * seconds / max(1, len(dataset)),
@@ -179,21 +171,15 @@ def end_to_end_tables(results: Sequence[EndToEnd], model: str) -> list[Table]:
     for match in MATCHES:
         header += [f"{match} P", "R", "F1", "macro F1"]
     scores = Table(f"From raw text to entities (A2KB), {model}", header)
-    parts = Table(
-        f"Detection and linking apart, {model}",
-        ["Dataset", "spans P", "R", "F1", "overlap P", "R", "F1", "linking", "missed", "boundary", "entity",
-         "extra", "ms/doc", "MB/s"],
-    )  # fmt: skip
+    header = ["Dataset", "spans P", "R", "F1", "overlap P", "R", "F1", "linking", *ERRORS, "ms/doc", "MB/s"]
+    parts = Table(f"Detection and linking apart, {model}", header)
     for r in results:
-        cells = [r.dataset, f"{r.gold:,}", f"{r.answers:,}"]
-        spans = [r.dataset]
+        cells, spans = [r.dataset, f"{r.gold:,}", f"{r.answers:,}"], [r.dataset]
         for match in MATCHES:
-            a, d = r.a2kb[match], r.detection[match]
-            cells += [percent(a.precision), percent(a.recall), percent(a.f1), percent(r.a2kb_macro[match].f1)]
-            spans += [percent(d.precision), percent(d.recall), percent(d.f1)]
+            cells += [*r.a2kb[match].percents(), percent(r.a2kb_macro[match].f1)]
+            spans += r.detection[match].percents()
         scores.add(cells, ours=True)
-        errors = [f"{r.errors[kind]:,}" for kind in ("missed", "boundary", "entity", "extra")]
-        parts.add(
-            [*spans, percent(r.linking), *errors, f"{r.milliseconds:.1f}", f"{r.megabytes_per_second:.2f}"]
-        )
+        errors = [f"{r.errors[kind]:,}" for kind in ERRORS]
+        speed = [f"{r.milliseconds:.1f}", f"{r.megabytes_per_second:.2f}"]
+        parts.add([*spans, percent(r.linking), *errors, *speed])
     return [scores, parts]

@@ -6,8 +6,8 @@ P = |M ∩ M*| / |M|, R = |M ∩ M*| / |M*|, F1 = 2PR / (P + R).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,11 @@ class AnsweredDocument:
     timings: dict[str, float] = field(default_factory=dict)
 
 
+def percent(share: float) -> str:
+    """A share as the paper prints it: 86.72."""
+    return f"{100 * share:.2f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """Precision, recall and F1, each between 0 and 1."""
@@ -61,10 +66,13 @@ class Scores:
     f1: float
 
     @classmethod
-    def of(cls, precision: float, recall: float) -> Scores:
-        """The scores with their harmonic mean (0 when both are)."""
-        total = precision + recall
-        return cls(precision, recall, 2 * precision * recall / total if total else 0.0)
+    def of(cls, scores: Floats) -> Scores:
+        """From an array of the three."""
+        return cls(*scores.tolist())
+
+    def percents(self) -> list[str]:
+        """The three as the paper prints them: 86.72."""
+        return [percent(share) for share in (self.precision, self.recall, self.f1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +119,8 @@ def judge(
         for number, (document, answered) in enumerate(zip(dataset, answers, strict=True))
         for mention, answer in zip(document.linked, _checked(document, answered).answers, strict=True)
     ]
-    flags = np.array([_judged(mention, answer, resolve) for _, mention, answer in pairs], np.bool_).reshape(
-        -1, 4
-    )
+    judged = [_judged(mention, answer, resolve) for _, mention, answer in pairs]
+    flags = np.array(judged, np.bool_).reshape(-1, 4)
     asked = [answered for answered in answers if answered.answers]
     stages = sorted({stage for answered in asked for stage in answered.timings})
     return Judgement(
@@ -156,29 +163,30 @@ def _judged(mention: GoldMention, answer: Answer, resolve: Resolve) -> tuple[boo
 # Scores from counts: correct, answered, gold in the last axis; any number of axes before it.
 
 
-def _ratio(part: Floats, whole: Floats, empty: float = 0.0) -> Floats:
-    """part / whole, ``empty`` where there is no whole."""
-    out: Floats = np.full(np.shape(part), empty)
-    return np.divide(part, whole, out=out, where=whole > 0)
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole, 0 where there is no whole."""
+    return np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
 
 
-def _f1(precision: Floats, recall: Floats) -> Floats:
-    return _ratio(2 * precision * recall, precision + recall)
+def _with_f1(precision: Floats, recall: Floats) -> Floats:
+    """Precision, recall and their harmonic mean, stacked."""
+    return np.stack([precision, recall, _ratio(2 * precision * recall, precision + recall)], axis=-1)
+
+
+def _scores(counts: Floats) -> Floats:
+    correct, answered, gold = np.moveaxis(counts, -1, 0)
+    return _with_f1(_ratio(correct, answered), _ratio(correct, gold))
 
 
 def micro_scores(counts: Floats) -> Floats:
     """Precision, recall, F1 over all mentions; documents are summed (axis −2)."""
-    correct, answered, gold = np.moveaxis(counts.sum(axis=-2), -1, 0)
-    precision, recall = _ratio(correct, answered), _ratio(correct, gold)
-    return np.stack([precision, recall, _f1(precision, recall)], axis=-1)
+    return _scores(counts.sum(axis=-2))
 
 
 def document_scores(counts: Floats) -> Floats:
     """Precision, recall, F1 of each document; all 1 where there is neither gold nor answer (GERBIL)."""
-    correct, answered, gold = np.moveaxis(counts, -1, 0)
-    precision, recall = _ratio(correct, answered), _ratio(correct, gold)
-    scores = np.stack([precision, recall, _f1(precision, recall)], axis=-1)
-    scores[(answered == 0) & (gold == 0)] = 1.0
+    scores = _scores(counts)
+    scores[(counts[..., 1] == 0) & (counts[..., 2] == 0)] = 1.0
     return scores
 
 
@@ -189,8 +197,7 @@ def macro_scores(counts: Floats, weights: Floats | None = None) -> Floats:
     """
     weight = (counts[:, 2] > 0) * (np.ones(len(counts)) if weights is None else weights)
     mean = _ratio(weight @ document_scores(counts)[:, :2], weight.sum(axis=-1, keepdims=True) * np.ones(2))
-    precision, recall = mean[..., 0], mean[..., 1]
-    return np.stack([precision, recall, _f1(precision, recall)], axis=-1)
+    return _with_f1(mean[..., 0], mean[..., 1])
 
 
 def macro_gerbil_scores(counts: Floats, weights: Floats | None = None) -> Floats:
@@ -199,38 +206,41 @@ def macro_gerbil_scores(counts: Floats, weights: Floats | None = None) -> Floats
     return _ratio(weight @ document_scores(counts), weight.sum(axis=-1, keepdims=True) * np.ones(3))
 
 
-def _weighted_micro(counts: Floats, weights: Floats) -> Floats:
+def weighted_micro_scores(counts: Floats, weights: Floats) -> Floats:
+    """Precision, recall, F1 when each document counts as often as ``weights`` (samples, documents) say."""
     return micro_scores((weights @ counts)[:, None, :])
 
 
-MEASURES = ("micro", "macro", "macro_gerbil")
+MEASURES = {
+    "micro": weighted_micro_scores,
+    "macro": macro_scores,
+    "macro_gerbil": macro_gerbil_scores,
+}
 
 
-def bootstrap(
-    judgement: Judgement, samples: int = 1000, level: float = 0.95, seed: int = 0
-) -> dict[str, tuple[float, float]]:
-    """Percentile intervals of each F1 when documents are drawn again with replacement."""
+def bootstrap(judgement: Judgement, samples: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:
+    """95 % percentile intervals of each F1 when documents are drawn again with replacement."""
     counts = judgement.counts
-    drawn: dict[str, list[Floats]] = {measure: [] for measure in MEASURES}
-    for weights in _resamples(len(counts), samples, seed):
-        drawn["micro"].append(_weighted_micro(counts, weights)[:, 2])
-        drawn["macro"].append(macro_scores(counts, weights)[:, 2])
-        drawn["macro_gerbil"].append(macro_gerbil_scores(counts, weights)[:, 2])
-    tails = [50 * (1 - level), 50 * (1 + level)]
-    return {m: _pair(np.percentile(np.concatenate(values), tails)) for m, values in drawn.items()}
+    drawn = list(resamples(len(counts), samples, seed))
+    return {
+        measure: interval(np.concatenate([scores(counts, weights)[:, 2] for weights in drawn]))
+        for measure, scores in MEASURES.items()
+    }
 
 
-def _pair(values: Floats) -> tuple[float, float]:
-    return float(values[0]), float(values[1])
+def interval(values: Floats) -> tuple[float, float]:
+    """The middle 95 % of some draws."""
+    low, high = np.percentile(values, [2.5, 97.5]).tolist()
+    return low, high
 
 
-def _resamples(documents: int, samples: int, seed: int) -> list[Floats]:
+def resamples(documents: int, samples: int, seed: int = 0) -> Iterator[Floats]:
     """How often each document is drawn, in blocks that stay small in memory."""
     generator = np.random.default_rng(seed)
     block = max(1, 2_000_000 // max(documents, 1))
-    sizes = [min(block, samples - done) for done in range(0, samples, block)]
     share = np.full(documents, 1 / documents)
-    return [generator.multinomial(documents, share, size).astype(np.float64) for size in sizes]
+    for done in range(0, samples, block):
+        yield generator.multinomial(documents, share, min(block, samples - done)).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,19 +269,18 @@ def paired_test(first: Judgement, second: Judgement, samples: int = 10_000, seed
     generator = np.random.default_rng(seed)
     extreme = 0
     differences = []
-    for weights in _resamples(len(one), samples, seed):
-        differences.append(_weighted_micro(one, weights)[:, 2] - _weighted_micro(other, weights)[:, 2])
+    for weights in resamples(len(one), samples, seed):
+        both = [weighted_micro_scores(counts, weights)[:, 2] for counts in (one, other)]
+        differences.append(both[0] - both[1])
         swap = generator.random(weights.shape) < 0.5
         left = swap @ other + ~swap @ one
-        shuffled = (
-            micro_scores(left[:, None, :])[:, 2]
-            - micro_scores((one.sum(0) + other.sum(0) - left)[:, None])[:, 2]
-        )
+        right = one.sum(0) + other.sum(0) - left
+        shuffled = micro_scores(left[:, None])[:, 2] - micro_scores(right[:, None])[:, 2]
         # A hair of tolerance: equal sums in another order are equal.
         extreme += int((np.abs(shuffled) >= abs(observed) - 1e-12).sum())
-    low, high = _pair(np.percentile(np.concatenate(differences), [2.5, 97.5]))
     p = (extreme + 1) / (samples + 1)
-    return Comparison(first.dataset, first.system, second.system, observed, low, high, p)
+    spread = interval(np.concatenate(differences))
+    return Comparison(first.dataset, first.system, second.system, observed, *spread, p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,21 +308,6 @@ class Row:
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 % of each F1
     ms_by_stage: dict[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
-
-def evaluate_system(
-    dataset: Dataset,
-    answers: Sequence[AnsweredDocument],
-    resolve: Resolve = str,
-    system: str = "pboh",
-    samples: int = 1000,
-) -> Row:
-    """Judge the answers of one system and sum them up."""
-    return summarise_judgement(judge(dataset, answers, resolve, system), samples)
-
 
 def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
     """The results line of a judgement; ``samples`` bootstrap draws for its intervals (0 for none)."""
@@ -327,9 +321,9 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         system=judgement.system,
         documents=len(counts),
         mentions=mentions,
-        micro=Scores(*micro_scores(counts).tolist()),
-        macro=Scores(*macro_scores(counts).tolist()),
-        macro_gerbil=Scores(*macro_gerbil_scores(counts).tolist()),
+        micro=Scores.of(micro_scores(counts)),
+        macro=Scores.of(macro_scores(counts)),
+        macro_gerbil=Scores.of(macro_gerbil_scores(counts)),
         gold_in_kb=_mean(judgement.known),
         gold_in_candidates=_mean(judgement.candidate),
         accuracy_given_candidate=float(judgement.correct.sum()) / reached if reached else 0.0,
@@ -349,9 +343,8 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
 def _nil(judgement: Judgement) -> Scores:
     """How well answers are withheld: right where the gold is no entity of the model."""
     withheld, unknown = ~judgement.answered, ~judgement.known
-    both = np.asarray(float((withheld & unknown).sum()))
-    precision, recall = (_ratio(both, np.asarray(float(n.sum()))) for n in (withheld, unknown))
-    return Scores.of(float(precision), float(recall))
+    counts = [[(withheld & unknown).sum(), withheld.sum(), unknown.sum()]]
+    return Scores.of(micro_scores(np.asarray(counts, np.float64)))
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import pboh
 from pboh.evaluation import breakdowns, published, svg, tables
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import POLICY
+from pboh.evaluation.metrics import POLICY, percent
 from pboh.evaluation.mistakes import KINDS, WrongMention
 from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
 from pboh.evaluation.tables import Table, system_name
@@ -116,11 +116,11 @@ def _cards(evaluation: Evaluation) -> list[tuple[str, str]]:
         return sum(values) / len(values)
 
     return [
-        (tables.percent(mean([row.micro.f1 for row in rows])), "micro F1, average"),
-        (tables.percent(mean([row.micro.recall for row in rows])), "micro recall, average"),
-        (tables.percent(mean([row.gold_in_candidates for row in rows])), "gold among candidates"),
+        (percent(mean([row.micro.f1 for row in rows])), "micro F1, average"),
+        (percent(mean([row.micro.recall for row in rows])), "micro recall, average"),
+        (percent(mean([row.gold_in_candidates for row in rows])), "gold among candidates"),
         (
-            tables.percent(mean([row.accuracy_given_candidate for row in rows])),
+            percent(mean([row.accuracy_given_candidate for row in rows])),
             "right when it was a candidate",
         ),
         (f"{mean([row.ms_per_document for row in rows]):.1f} ms", "a document, end to end"),
@@ -251,7 +251,7 @@ def _plots(evaluation: Evaluation) -> str:
         "By popularity",
     )
     lengths = svg.bin_bars(breakdowns.by_length(judgements), "mentions in the document (n)", "By n")
-    curve = svg.calibration_plot(breakdowns.calibration(judgements))
+    curve = svg.calibration_plot(breakdowns.calibration_of(judgements))
     note = f"{system_name(evaluation.main)} on all datasets; accuracy over all mentions, answered or not."
     charts = [
         _figure("Accuracy by ambiguity", ambiguity),

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pboh.evaluation import published
-from pboh.evaluation.breakdowns import calibration
+from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import Comparison, Row
+from pboh.evaluation.metrics import Comparison, Row, percent
 from pboh.evaluation.runner import Evaluation, Run
 
 SYSTEM_NAMES = {
@@ -59,11 +59,6 @@ class Table:
         return f"### {self.title}\n\n{line(self.header)}{rule}{rows}\n{self.note}\n"
 
 
-def percent(share: float) -> str:
-    """A share as the paper prints it: 86.72."""
-    return f"{100 * share:.2f}"
-
-
 def system_name(system: str) -> str:
     """The paper's spelling of a system."""
     return SYSTEM_NAMES.get(system, system)
@@ -76,19 +71,8 @@ def paper_name_of(dataset: Dataset) -> str | None:
 
 def results_table(evaluation: Evaluation) -> Table:
     """Every run: the scores, what the dictionary allows, and the time."""
-    header = [
-        "Dataset",
-        "System",
-        "Docs",
-        "Mentions",
-        "P",
-        "R",
-        "F1",
-        "95 % of F1",
-        "F1 macro",
-        "F1 macro GERBIL",
-    ]
-    header += ["gold in KB", "gold in cand.", "acc. given cand.", "ms/doc"]
+    header = ["Dataset", "System", "Docs", "Mentions", "P", "R", "F1", "95 % of F1", "F1 macro"]
+    header += ["F1 macro GERBIL", "gold in KB", "gold in cand.", "acc. given cand.", "ms/doc"]
     table = Table("Results", header, note="P, R, F1 and the interval are micro; all in %.")
     for dataset in evaluation.datasets:
         runs = [run for run in evaluation.runs if run.dataset.name == dataset.name]
@@ -101,88 +85,66 @@ def results_table(evaluation: Evaluation) -> Table:
 
 
 def _result(row: Row) -> list[str]:
-    interval = row.intervals.get("micro")
-    return [
-        row.dataset,
-        system_name(row.system),
-        f"{row.documents:,}",
-        f"{row.mentions:,}",
-        percent(row.micro.precision),
-        percent(row.micro.recall),
-        percent(row.micro.f1),
-        f"{percent(interval[0])}–{percent(interval[1])}" if interval else _NOTHING,
-        percent(row.macro.f1),
-        percent(row.macro_gerbil.f1),
-        percent(row.gold_in_kb),
-        percent(row.gold_in_candidates),
-        percent(row.accuracy_given_candidate),
-        f"{row.ms_per_document:.2f}",
-    ]
-
-
-Figures = Mapping[str, Mapping[str, tuple[float | None, float | None]]]
+    names = [row.dataset, system_name(row.system), f"{row.documents:,}", f"{row.mentions:,}"]
+    spread = "–".join(map(percent, row.intervals["micro"])) if row.intervals else _NOTHING
+    shares = [row.macro.f1, row.macro_gerbil.f1]
+    shares += [row.gold_in_kb, row.gold_in_candidates, row.accuracy_given_candidate]
+    return [*names, *row.micro.percents(), spread, *map(percent, shares), f"{row.ms_per_document:.2f}"]
 
 
 def paper_tables(evaluation: Evaluation) -> list[Table]:
     """Our figures below all systems of the paper's tables, for the datasets the tables have."""
-
-    def f1(row: Row) -> tuple[float, float]:
-        return row.micro.f1, row.macro_gerbil.f1
-
-    def authors_f1(row: Row) -> tuple[float, float]:
-        return row.micro.f1, row.macro.f1
-
-    def recall(row: Row) -> tuple[float, float]:
-        return row.micro.recall, row.macro.recall
-
-    wanted: list[tuple[str, Figures, Callable[[Row], tuple[float, float]], str]] = [
-        ("Published with GERBIL: F1@MI / F1@MA", published.GERBIL, f1, "Our F1@MA is GERBIL's macro."),
-        (
-            "Cleaned datasets: F1@MI / F1@MA",
-            published.CLEANED,
-            authors_f1,
-            "Our F1@MA is the authors' macro.",
-        ),
-        ("AIDA: R@MI / R@MA", published.AIDA, recall, ""),
+    gerbil = ("Published with GERBIL: F1@MI / F1@MA", published.GERBIL, "Our F1@MA is GERBIL's macro.")
+    cleaned = ("Cleaned datasets: F1@MI / F1@MA", published.CLEANED, "Our F1@MA is the authors' macro.")
+    tables = [
+        _beside(evaluation, *gerbil, lambda row: (row.micro.f1, row.macro_gerbil.f1)),
+        _beside(evaluation, *cleaned, lambda row: (row.micro.f1, row.macro.f1)),
+        _beside(evaluation, "AIDA: R@MI / R@MA", published.AIDA, "", recalls),
     ]
-    tables = (_beside(evaluation, *parts) for parts in wanted)
     return [table for table in tables if table is not None]
+
+
+def recalls(row: Row) -> tuple[float, float]:
+    """R@MI and R@MA."""
+    return row.micro.recall, row.macro.recall
 
 
 def _beside(
     evaluation: Evaluation,
     title: str,
-    figures: Figures,
-    ours: Callable[[Row], tuple[float, float]],
+    figures: Mapping[str, Mapping[str, published.Pair]],
     note: str,
+    ours: Callable[[Row], tuple[float, float]],
 ) -> Table | None:
     """One of the paper's tables, the columns we ran, with our systems as further rows."""
-    columns = [
-        (dataset, name)
-        for dataset in evaluation.datasets
-        if (name := paper_name_of(dataset)) and name in next(iter(figures.values()))
-    ]
+    named = [(dataset, paper_name_of(dataset)) for dataset in evaluation.datasets]
+    columns = [(dataset, name) for dataset, name in named if name in next(iter(figures.values()))]
     if not columns:
         return None
-    table = Table(title, ["System", *(name for _, name in columns)], note=note)
-    values: list[list[float | None]] = []
+    table = Table(title, ["System", *(str(name) for _, name in columns)], note=note)
     for system, by_dataset in figures.items():
-        pairs = [by_dataset[name] for _, name in columns]
-        values.append([pair[0] for pair in pairs])
-        table.add([system, *(" / ".join(map(_figure, pair)) for pair in pairs)])
+        table.add([system, *(_pair(by_dataset[str(name)]) for _, name in columns)])
     for system in evaluation.systems:
-        runs = [evaluation.run(dataset.name, system) for dataset, _ in columns]
-        scores = [ours(run.row) if run else (None, None) for run in runs]
-        cells = (" / ".join(_figure(None if x is None else 100 * x) for x in pair) for pair in scores)
-        table.add([OURS + system_name(system), *cells], ours=True)
-    for column in range(len(columns)):
-        known = [(row[column], at) for at, row in enumerate(values) if row[column] is not None]
-        table.strong.add((max(known)[1], column + 1))
+        table.add([OURS + system_name(system), *_pairs(evaluation, system, columns, ours)], ours=True)
+    for column, (_, name) in enumerate(columns, start=1):
+        known = [(by_dataset[str(name)][0] or 0.0, at) for at, by_dataset in enumerate(figures.values())]
+        table.strong.add((max(known)[1], column))
     return table
 
 
-def _figure(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.2f}"
+def _pairs(
+    evaluation: Evaluation,
+    system: str,
+    columns: Iterable[tuple[Dataset, str | None]],
+    ours: Callable[[Row], tuple[float, float]],
+) -> list[str]:
+    """A figure pair of one system for each dataset."""
+    runs = (evaluation.run(dataset.name, system) for dataset, _ in columns)
+    return [_pair([100 * share for share in ours(run.row)] if run else (None, None)) for run in runs]
+
+
+def _pair(figures: Iterable[float | None]) -> str:
+    return " / ".join(_NOTHING if figure is None else f"{figure:.2f}" for figure in figures)
 
 
 def ablation_table(evaluation: Evaluation) -> Table:
@@ -190,16 +152,14 @@ def ablation_table(evaluation: Evaluation) -> Table:
     papers = list(next(iter(published.ABLATION.values())))
     header = ["System", *(d.name for d in evaluation.datasets), *(f"paper: {name}" for name in papers)]
     table = Table("Gains of the components: R@MI / R@MA", header)
+    columns = [(dataset, None) for dataset in evaluation.datasets]
     for system in evaluation.systems:
-        runs = [evaluation.run(dataset.name, system) for dataset in evaluation.datasets]
-        pairs = [(r.row.micro.recall, r.row.macro.recall) if r else (0.0, 0.0) for r in runs]
-        cells = [" / ".join(map(percent, pair)) for pair in pairs]
         printed = published.ABLATION.get(system, {})
-        cells += [" / ".join(map(_figure, printed.get(name, (None, None)))) for name in papers]
-        table.add([system_name(system), *cells])
+        cells = [_pair(printed.get(name, (None, None))) for name in papers]
+        table.add([system_name(system), *_pairs(evaluation, system, columns, recalls), *cells])
     for column, dataset in enumerate(evaluation.datasets, start=1):
-        recalls = [run.row.micro.recall for run in evaluation.runs if run.dataset.name == dataset.name]
-        table.strong.add((recalls.index(max(recalls)), column))
+        found = [run.row.micro.recall for run in evaluation.runs if run.dataset.name == dataset.name]
+        table.strong.add((found.index(max(found)), column))
     return table
 
 
@@ -209,12 +169,11 @@ def nil_table(evaluation: Evaluation) -> Table:
     header = ["Dataset", "gold unknown", "withheld", "P %", "R %", "F1 %", "wrong answers withheld %"]
     table = Table("Not in the knowledge base (NIL)", header, note=note)
     for run in evaluation.main_runs():
-        judgement, nil = run.judgement, run.row.nil
+        judgement = run.judgement
         counts = [f"{int((~flags).sum()):,}" for flags in (judgement.known, judgement.answered)]
         wrong = ~judgement.correct
         spared = float((wrong & ~judgement.answered).sum()) / max(1, int(wrong.sum()))
-        scores = map(percent, (nil.precision, nil.recall, nil.f1, spared))
-        table.add([run.row.dataset, *counts, *scores], ours=True)
+        table.add([run.row.dataset, *counts, *run.row.nil.percents(), percent(spared)], ours=True)
     return table
 
 
@@ -224,7 +183,9 @@ def calibration_table(evaluation: Evaluation) -> Table:
     table = Table("Expected calibration error", ["Dataset", "answers", "error %"], note=note)
     for run in evaluation.main_runs():
         answers = int(run.judgement.answered.sum())
-        table.add([run.row.dataset, f"{answers:,}", percent(calibration([run.judgement]).error)], ours=True)
+        table.add(
+            [run.row.dataset, f"{answers:,}", percent(calibration_of([run.judgement]).error)], ours=True
+        )
     return table
 
 

@@ -12,16 +12,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import judge, micro_scores
+from pboh.evaluation.metrics import Floats, judge, resamples, weighted_micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.files.processes import pool
 from pboh.inference.settings import Settings
 from pboh.linker import Linker
 
-Floats = NDArray[np.float64]
 Counts = list[Floats]
 """Correct, answered and gold mentions of each document, an array (documents, 3) for each dataset."""
 
@@ -91,19 +89,16 @@ def written(value: object) -> str:
 
 def micro_f1(counts: Floats, weights: Floats) -> Floats:
     """Micro F1 when each document is counted as often as ``weights`` (samples, documents) say."""
-    scores: Floats = micro_scores((weights @ counts)[:, None, :])[:, 2]
-    return scores
+    return weighted_micro_scores(counts, weights)[:, 2]
 
 
-def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000, seed: int = 0) -> Floats:
+def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000) -> Floats:
     """The gain of new over old, averaged over datasets, when documents are drawn again with replacement.
 
     Datasets of equal length are drawn alike: two readings of the same pages are no independent evidence.
     """
-    total = np.zeros(samples)
-    for one, other in zip(new, old, strict=True):
-        generator = np.random.default_rng(seed)
-        weights = generator.multinomial(len(one), np.full(len(one), 1 / len(one)), samples)
-        total += measure(one, weights.astype(np.float64)) - measure(other, weights.astype(np.float64))
-    gains: Floats = total / len(new)
-    return gains
+    gains = [
+        np.concatenate([measure(one, w) - measure(other, w) for w in resamples(len(one), samples)])
+        for one, other in zip(new, old, strict=True)
+    ]
+    return np.asarray(sum(gains) / len(gains))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
 from pboh.errors import InputError
+from pboh.evaluation.breakdowns import calibration
 from pboh.files.progress import Report, silent
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
@@ -97,13 +98,6 @@ def best_threshold(probability: Floats, right: NDArray[np.bool_], gold: int, bet
     score = (1 + beta**2) * correct / (answered + beta**2 * gold)
     score[:-1][np.diff(probability[order]) == 0] = 0  # equals are answered together
     return float(probability[order[int(score.argmax())]]) if len(score) else 0.0
-
-
-def calibration_error(probability: Floats, right: NDArray[np.bool_], steps: int = 10) -> float:
-    """Expected calibration error: mean distance of probability and share of right answers, in equal steps."""
-    group = np.minimum((probability * steps).astype(np.int64), steps - 1)
-    gaps = [abs(float(right[group == g].sum() - probability[group == g].sum())) for g in np.unique(group)]
-    return sum(gaps) / max(1, len(probability))
 
 
 # -- examples ---------------------------------------------------------------------------------------
@@ -196,7 +190,7 @@ def fit(
     figures: dict[str, Any] = {
         "answers": len(right),
         "right": int(right.sum()),
-        "error": calibration_error(held_out, right),
+        "error": calibration(held_out, right).error,
     }
     figures |= {
         "at_threshold": _at(threshold, held_out, right, gold),

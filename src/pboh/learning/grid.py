@@ -15,8 +15,8 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.metrics import macro_scores, micro_scores
-from pboh.evaluation.trials import Counts, Floats, Score, gain_draws, micro_f1, scoring, value_of, with_values
+from pboh.evaluation.metrics import Floats, interval, macro_scores, micro_scores
+from pboh.evaluation.trials import Counts, Score, gain_draws, micro_f1, scoring, value_of, with_values
 from pboh.files.progress import Report, silent
 from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
@@ -190,8 +190,8 @@ def _improve(
 def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) -> Trial:
     draws = gain_draws(new, old, _objective)
     gain = sum(_scores(new)) - sum(_scores(old))
-    low, high = np.percentile(draws, [2.5, 97.5]).tolist()
-    return Trial(parameter, value, number, *_scores(new), gain, low, high, float((draws > 0).mean()))
+    better = float((draws > 0).mean())
+    return Trial(parameter, value, number, *_scores(new), gain, *interval(draws), better)
 
 
 def _objective(counts: Floats, weights: Floats) -> Floats:

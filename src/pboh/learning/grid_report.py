@@ -11,9 +11,9 @@ from typing import Any
 import pboh
 from pboh.evaluation import svg
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.metrics import macro_scores, micro_scores
+from pboh.evaluation.metrics import macro_scores, micro_scores, percent
 from pboh.evaluation.report import html_table, render_page
-from pboh.evaluation.tables import Table, percent
+from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import scoring, value_of, written
 from pboh.files.writing import written_aside
 from pboh.learning.grid import Trial, Tuning, differences
