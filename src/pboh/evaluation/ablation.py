@@ -10,12 +10,12 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import micro_scores
+from pboh.evaluation.metrics import interval, micro_scores
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import Counts, gain_draws, micro_f1, scoring, value_of, with_values, written
 from pboh.files.progress import Report, silent
 from pboh.inference.settings import PAPER, Settings
-from pboh.linker import Linker
+from pboh.linker import Linker, paper_settings
 from pboh.model.names import LAYERS
 
 Changes = dict[str, Any]
@@ -134,33 +134,26 @@ def ablate(
 ) -> list[Ablation]:
     """Measure every extension on the paper's settings and on the linker's; everything together comes last."""
     default = linker.settings
+    paper = paper_settings(linker.model)
     pairs: list[tuple[Settings, Settings]] = []
     for extension in extensions:
         with_it, without_it = extension.with_it(default), extension.without_it()
         needed = {name: value_of(default, name) for name in extension.needs}
-        bases = (with_values(PAPER, needed), default)
+        bases = (with_values(paper, needed), default)
         pairs += [(with_values(base, with_it), with_values(base, without_it)) for base in bases]
-    pairs.append((default, PAPER))
-    counts = _counted(linker, datasets, [settings for pair in pairs for settings in pair], workers, report)
-    gains = [_gains(counts[repr(one)], counts[repr(other)]) for one, other in pairs]
-    rows = [
-        Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
-        for at, e in enumerate(extensions)
-    ]
-    return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
-
-
-def _counted(
-    linker: Linker, datasets: Sequence[Dataset], many: Sequence[Settings], workers: int, report: Report
-) -> dict[str, Counts]:
-    """The counts of every settings, each measured once."""
-    distinct = {repr(settings): settings for settings in many}
+    pairs.append((default, paper))
+    distinct = {repr(settings): settings for pair in pairs for settings in pair}
     counted: dict[str, Counts] = {}
     with scoring(linker, datasets, workers) as score:
         for key, counts in zip(distinct, score(list(distinct.values())), strict=True):
             counted[key] = counts
             report(len(counted), len(distinct))
-    return counted
+    gains = [_gains(counted[repr(one)], counted[repr(other)]) for one, other in pairs]
+    rows = [
+        Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
+        for at, e in enumerate(extensions)
+    ]
+    return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
 
 
 def _gains(new: Counts, old: Counts) -> list[Gain]:
@@ -171,8 +164,7 @@ def _gains(new: Counts, old: Counts) -> list[Gain]:
 def _gain(new: Counts, old: Counts) -> Gain:
     differences = [micro_scores(one) - micro_scores(other) for one, other in zip(new, old, strict=True)]
     _, recall, f1 = np.mean(differences, axis=0).tolist()
-    low, high = np.percentile(gain_draws(new, old, micro_f1), [2.5, 97.5]).tolist()
-    return Gain(recall, f1, low, high)
+    return Gain(recall, f1, *interval(gain_draws(new, old, micro_f1)))
 
 
 def ablation_tables(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[Table]:
@@ -180,24 +172,21 @@ def ablation_tables(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> li
     names = [dataset.name for dataset in datasets]
     header = ["Extension", "Settings", "default", *names, "mean ΔR", "mean ΔF1"]
     note = "Points of micro F1 (and recall, R); bold where the 95 % interval leaves out 0."
-    alone = Table("Alone, on the paper's model", list(header), note=note)
-    on_top = Table("On top of all the others", list(header), note=note)
-    for table, which in ((alone, "alone"), (on_top, "on_top")):
+    titles = {"alone": "Alone, on the paper's model", "on_top": "On top of all the others"}
+    tables = []
+    for which, title in titles.items():
+        table = Table(title, header, note=note)
         for row in rows:
             gains: list[Gain] = getattr(row, which)
-            cells = [f"{100 * gain.f1:+.2f}" for gain in gains[:-1]]
-            cells += [f"{100 * gains[-1].recall:+.2f}", f"{100 * gains[-1].f1:+.2f}"]
-            places = [*range(len(names)), len(names) + 1]
-            table.strong |= {
-                (len(table.rows), 3 + place) for place, gain in zip(places, gains, strict=True) if gain.sure
-            }
-            table.add([row.name, written_settings(row.settings), "yes" if row.default else "no", *cells])
-    return [alone, on_top]
-
-
-def written_settings(changes: Changes) -> str:
-    """Settings as ``--set`` takes them."""
-    return ", ".join(f"{name}={written(value)}" for name, value in changes.items())
+            mean = len(header) - 1
+            sure = {at: gain.sure for at, gain in zip([*range(3, mean - 1), mean], gains, strict=True)}
+            table.strong |= {(len(table.rows), at) for at, is_sure in sure.items() if is_sure}
+            cells = [f"{100 * gain.f1:+.2f}" for gain in gains]
+            cells.insert(-1, f"{100 * gains[-1].recall:+.2f}")
+            settings = ", ".join(f"{name}={written(value)}" for name, value in row.settings.items())
+            table.add([row.name, settings, "yes" if row.default else "no", *cells])
+        tables.append(table)
+    return tables
 
 
 def plain(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[dict[str, Any]]:

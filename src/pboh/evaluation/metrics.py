@@ -211,11 +211,7 @@ def weighted_micro_scores(counts: Floats, weights: Floats) -> Floats:
     return micro_scores((weights @ counts)[:, None, :])
 
 
-MEASURES = {
-    "micro": weighted_micro_scores,
-    "macro": macro_scores,
-    "macro_gerbil": macro_gerbil_scores,
-}
+MEASURES = {"micro": weighted_micro_scores, "macro": macro_scores, "macro_gerbil": macro_gerbil_scores}
 
 
 def bootstrap(judgement: Judgement, samples: int = 1000, seed: int = 0) -> dict[str, tuple[float, float]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pboh.document import Contribution, Mention
+from pboh.document import Candidate, Contribution, Document, Mention
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.evaluation.metrics import Answer, AnsweredDocument, Judgement, Resolve
 
@@ -53,23 +53,32 @@ def find_errors(
 ) -> list[WrongMention]:
     """Every wrong mention of a dataset; ``explain`` of them, spread evenly, are explained."""
     total = int((~judgement.correct).sum())
-    flags = iter(
-        zip(judgement.correct.tolist(), judgement.known.tolist(), judgement.candidate.tolist(), strict=True)
+    flags = zip(
+        judgement.correct.tolist(), judgement.known.tolist(), judgement.candidate.tolist(), strict=True
     )
     found: list[WrongMention] = []
     for document, answered in zip(dataset, answers, strict=True):
-        resolved: dict[tuple[int, int], Mention] | None = None
+        resolved: dict[tuple[int, int], Mention] = {}
         for mention, answer in zip(document.linked, answered.answers, strict=True):
             correct, known, candidate = next(flags)
             if correct:
                 continue
-            kind = _kind(known, candidate, answer)
-            pair: tuple[dict[str, Any] | None, dict[str, Any] | None] = None, None
+            pair: Sequence[dict[str, Any] | None] = ()
             if _is_chosen(len(found), total, explain) and answer.candidates:
-                resolved = resolved if resolved is not None else _resolved(linker, document)
+                resolved = resolved or by_span(linker, document)[0]
                 pair = _explained(resolved[mention.start, mention.end], mention, resolve)
-            found.append(_wrong(dataset.name, document, mention, answer, kind, pair))
+            before, after = sentence_around(document.text, mention.start, mention.end)
+            place = (dataset.name, document.id, before, mention.text, after, " or ".join(mention.golds))
+            kind = _kind(known, candidate, answer)
+            found.append(WrongMention(*place, answer.entity, kind, round(answer.probability, 4), *pair))
     return found
+
+
+def by_span(linker: Linker, document: GoldDocument) -> tuple[dict[tuple[int, int], Mention], Document]:
+    """The resolved non-NIL mentions of a gold document, found by their spans."""
+    spans = [(mention.start, mention.end) for mention in document.linked]
+    answered = linker.disambiguate(document.text, spans, id=document.id, overlapping=True)
+    return {(mention.start, mention.end): mention for mention in answered.mentions}, answered
 
 
 def _is_chosen(number: int, total: int, wanted: int) -> bool:
@@ -85,29 +94,6 @@ def _kind(known: bool, candidate: bool, answer: Answer) -> ErrorKind:
     return "withheld" if answer.entity is None else "confused"
 
 
-def _wrong(
-    dataset: str,
-    document: GoldDocument,
-    mention: GoldMention,
-    answer: Answer,
-    kind: ErrorKind,
-    pair: tuple[dict[str, Any] | None, dict[str, Any] | None],
-) -> WrongMention:
-    before, after = sentence_around(document.text, mention.start, mention.end)
-    return WrongMention(
-        dataset,
-        document.id,
-        before,
-        mention.text,
-        after,
-        " or ".join(mention.golds),
-        answer.entity,
-        kind,
-        round(answer.probability, 4),
-        *pair,
-    )
-
-
 def sentence_around(text: str, start: int, end: int) -> tuple[str, str]:
     """The rest of the sentence on both sides of a span, cut to a readable length."""
     left = text[max(0, start - _REACH) : start]
@@ -119,42 +105,33 @@ def sentence_around(text: str, start: int, end: int) -> tuple[str, str]:
     return before, after
 
 
-def _resolved(linker: Linker, document: GoldDocument) -> dict[tuple[int, int], Mention]:
-    spans = [(mention.start, mention.end) for mention in document.linked]
-    answered = linker.disambiguate(document.text, spans, overlapping=True)
-    return {(mention.start, mention.end): mention for mention in answered.mentions}
-
-
-def _explained(
-    mention: Mention, gold: GoldMention, resolve: Resolve
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+def _explained(mention: Mention, gold: GoldMention, resolve: Resolve) -> list[dict[str, Any] | None]:
     """The terms of the right candidate (if it is one) and of the one that won."""
     golds = {resolve(title) for title in gold.golds}
     right = next((candidate for candidate in mention.candidates if candidate.entity.title in golds), None)
     winner = mention.entity or (mention.candidates[0].entity if mention.candidates else None)
     wrong = next((candidate for candidate in mention.candidates if candidate.entity == winner), None)
-    found: list[dict[str, Any] | None] = []
-    for candidate in (right, wrong):
-        explanation = mention.explain(candidate.entity) if candidate else None
-        if candidate is None or explanation is None:
-            found.append(None)
-            continue
-        terms = [
-            ["name", "p(entity | name)", explanation.prior],
-            *([["name", "longer mention", explanation.coreference]] if explanation.coreference else []),
-            *_largest("word", explanation.words),
-            *([["word", "words never seen with it", explanation.unmatched]] if explanation.unmatched else []),
-            *_largest("neighbour", explanation.neighbours),
-        ]
-        found.append(
-            {
-                "title": candidate.entity.title,
-                "probability": round(candidate.probability, 4),
-                "score": round(explanation.score, 3),
-                "terms": [[group, label, round(value, 3)] for group, label, value in terms],
-            }
-        )
-    return found[0], found[1]
+    return [_terms(mention, candidate) for candidate in (right, wrong)]
+
+
+def _terms(mention: Mention, candidate: Candidate | None) -> dict[str, Any] | None:
+    """What speaks for a candidate, as plain values that add up to its score."""
+    explanation = mention.explain(candidate.entity) if candidate else None
+    if candidate is None or explanation is None:
+        return None
+    terms: list[list[Any]] = [["name", "p(entity | name)", explanation.prior]]
+    if explanation.coreference:
+        terms.append(["name", "longer mention", explanation.coreference])
+    terms += _largest("word", explanation.words)
+    if explanation.unmatched:
+        terms.append(["word", "words never seen with it", explanation.unmatched])
+    terms += _largest("neighbour", explanation.neighbours)
+    return {
+        "title": candidate.entity.title,
+        "probability": round(candidate.probability, 4),
+        "score": round(explanation.score, 3),
+        "terms": [[group, label, round(value, 3)] for group, label, value in terms],
+    }
 
 
 def _largest(group: str, terms: Sequence[Contribution]) -> list[list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import pboh
 from pboh.evaluation import breakdowns, published, svg, tables
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import POLICY, percent
+from pboh.evaluation.metrics import POLICY, Row, percent
 from pboh.evaluation.mistakes import KINDS, WrongMention
 from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
 from pboh.evaluation.tables import Table, system_name
@@ -66,12 +66,8 @@ def render_page(
     data: Any = None,
 ) -> str:
     """A page in the report's style: plain words, large figures with their names, and sections of HTML."""
-    body = "".join(
-        f'<section id="{key}"><h2>{escape(title)}</h2>{content}</section>' for key, title, content in sections
-    )
-    large = "".join(
-        f'<div class="card"><b>{escape(value)}</b><span>{escape(name)}</span></div>' for value, name in cards
-    )
+    parts = [f'<section id="{key}"><h2>{escape(name)}</h2>{body}</section>' for key, name, body in sections]
+    large = [f'<div class="card"><b>{escape(v)}</b><span>{escape(name)}</span></div>' for v, name in cards]
     return Template(_asset("report.html")).substitute(
         kind=escape(kind),
         title=escape(title),
@@ -80,8 +76,8 @@ def render_page(
         style=_asset("report.css"),
         script=_asset("theme.js") + script,
         navigation="".join(f'<a href="#{key}">{escape(title)}</a>' for key, title, _ in sections),
-        cards=large,
-        sections=body,
+        cards="".join(large),
+        sections="".join(parts),
         data=_embedded(data),
     )
 
@@ -100,9 +96,8 @@ def _about(evaluation: Evaluation) -> str:
     """What was evaluated, in a line."""
     totals = evaluation.info.get("totals", {})
     facts = [f"{totals[name]:,} {name}" for name in ("entities", "names", "documents") if name in totals]
-    corpus = [
-        str(evaluation.info[name]) for name in ("wiki", "language", "date") if evaluation.info.get(name)
-    ]
+    info = evaluation.info
+    corpus = [str(info[name]) for name in ("wiki", "language", "date") if info.get(name)]
     mode = "the paper's settings" if evaluation.info.get("paper") else "default settings"
     parts = [f"pboh {pboh.__version__}", " ".join(corpus), ", ".join(facts), mode]
     return " · ".join(part for part in parts if part)
@@ -112,40 +107,30 @@ def _cards(evaluation: Evaluation) -> list[tuple[str, str]]:
     """The main system's averages over the datasets, large."""
     rows = [run.row for run in evaluation.main_runs()]
 
-    def mean(values: Sequence[float]) -> float:
-        return sum(values) / len(values)
+    def mean(value: Callable[[Row], float]) -> float:
+        return sum(map(value, rows)) / len(rows)
 
     return [
-        (percent(mean([row.micro.f1 for row in rows])), "micro F1, average"),
-        (percent(mean([row.micro.recall for row in rows])), "micro recall, average"),
-        (percent(mean([row.gold_in_candidates for row in rows])), "gold among candidates"),
-        (
-            percent(mean([row.accuracy_given_candidate for row in rows])),
-            "right when it was a candidate",
-        ),
-        (f"{mean([row.ms_per_document for row in rows]):.1f} ms", "a document, end to end"),
+        (percent(mean(lambda row: row.micro.f1)), "micro F1, average"),
+        (percent(mean(lambda row: row.micro.recall)), "micro recall, average"),
+        (percent(mean(lambda row: row.gold_in_candidates)), "gold among candidates"),
+        (percent(mean(lambda row: row.accuracy_given_candidate)), "right when it was a candidate"),
+        (f"{mean(lambda row: row.ms_per_document):.1f} ms", "a document, end to end"),
         (f"{sum(row.mentions for row in rows):,}", f"mentions in {len(rows)} datasets"),
     ]
 
 
 def html_table(table: Table) -> str:
     """A table; numbers to the right, ours tinted, the best in bold."""
-    left = table.words
-    head = "".join(
-        f"<th{'' if at in left else ' class=n'}>{escape(n)}</th>" for at, n in enumerate(table.header)
-    )
-    rows = []
-    previous = ""
+    kinds = ["" if at in table.words else " class=n" for at in range(len(table.header))]
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, table.header, strict=True))
+    rows, previous = [], ""
     for number, cells in enumerate(table.rows):
-        kinds = " ".join(k for k, on in (("ours", number in table.ours), ("new", cells[0] != previous)) if on)
-        previous = cells[0]
-        body = "".join(
-            f"<td{'' if at in left else ' class=n'}>"
-            + (f"<b>{escape(cell)}</b>" if (number, at) in table.strong else escape(cell))
-            + "</td>"
-            for at, cell in enumerate(cells)
-        )
-        rows.append(f'<tr class="{kinds}">{body}</tr>')
+        marks = {"ours": number in table.ours, "new": cells[0] != previous}
+        previous, body = cells[0], ""
+        for at, (kind, cell) in enumerate(zip(kinds, map(escape, cells), strict=True)):
+            body += f"<td{kind}>{f'<b>{cell}</b>' if (number, at) in table.strong else cell}</td>"
+        rows.append(f'<tr class="{" ".join(mark for mark, on in marks.items() if on)}">{body}</tr>')
     note = f"<figcaption>{escape(table.note)}</figcaption>" if table.note else ""
     return (
         f'<figure class="table"><h3>{escape(table.title)}</h3><div class="scroll"><table>'
@@ -169,23 +154,16 @@ def _results(evaluation: Evaluation) -> str:
     for system in evaluation.systems:
         rows = [run.row if (run := evaluation.run(name, system)) else None for name in names]
         values = [row.micro.f1 if row else None for row in rows]
-        series.append(
-            svg.Series(
-                system_name(system), values, [row.intervals.get("micro") if row else None for row in rows]
-            )
-        )
+        intervals = [row.intervals.get("micro") if row else None for row in rows]
+        series.append(svg.Series(system_name(system), values, intervals))
     marks = [_published_f1(dataset) for dataset in evaluation.datasets]
-    chart = svg.grouped_bars(names, series, marks, "Micro F1 by dataset and system", "PBoH in the paper")
-    keys = [
-        f'<span><i class="{svg.series_class(at, len(series))}"></i>{escape(one.name)}</span>'
-        for at, one in enumerate(series)
-    ]
-    if any(mark is not None for mark in marks):
-        keys.append('<span><i class="diamond"></i>PBoH in the paper</span>')
-    legend = f'<div class="legend">{"".join(keys)}</div>'
-    figure = _figure(
-        "Micro F1 by dataset and system", legend + chart, "Whiskers: 95 % bootstrap over documents."
-    )
+    title, mark = "Micro F1 by dataset and system", "PBoH in the paper"
+    chart = svg.grouped_bars(names, series, marks, title, mark)
+    keys = [(svg.series_class(at, len(series)), one.name) for at, one in enumerate(series)]
+    keys += [("diamond", mark)] if any(value is not None for value in marks) else []
+    legend = "".join(f'<span><i class="{kind}"></i>{escape(name)}</span>' for kind, name in keys)
+    picture = f'<div class="legend">{legend}</div>{chart}'
+    figure = _figure(title, picture, "Whiskers: 95 % bootstrap over documents.")
     return figure + html_table(tables.results_table(evaluation))
 
 
@@ -204,9 +182,8 @@ def _systems(evaluation: Evaluation) -> str:
     """Gains of the components and tests between them; nothing when only one system ran."""
     if len(evaluation.systems) < 2:
         return ""
-    tests = tables.comparison_table(
-        f"{system_name(evaluation.main)} against the others", compare_systems(evaluation)
-    )
+    title = f"{system_name(evaluation.main)} against the others"
+    tests = tables.comparison_table(title, compare_systems(evaluation))
     return _tables([tables.ablation_table(evaluation), tests])
 
 
@@ -217,12 +194,10 @@ def _models(evaluation: Evaluation, other: Evaluation) -> str:
 
 def _inference(evaluation: Evaluation) -> str:
     judgements = [run.judgement for run in evaluation.main_runs()]
-    rounds = svg.histogram(
-        breakdowns.rounds_histogram(judgements), "rounds until convergence", "Rounds to convergence"
-    )
+    title, caption = "Rounds to convergence", "rounds until convergence"
+    rounds = _figure(title, svg.histogram(breakdowns.rounds_histogram(judgements), caption, title))
     shown = [tables.propagation_table(evaluation), tables.graph_table(evaluation)]
-    stages = _stages(evaluation)
-    return _tables(shown) + f'<div class="pair">{_figure("Rounds to convergence", rounds)}{stages}</div>'
+    return _tables(shown) + f'<div class="pair">{rounds}{_stages(evaluation)}</div>'
 
 
 def _stages(evaluation: Evaluation) -> str:
@@ -244,21 +219,16 @@ def _plots(evaluation: Evaluation) -> str:
     popularity = [evaluation.popularity[run.row.dataset] for run in runs]
     if not sum(len(judgement.document) for judgement in judgements):
         return ""
-    ambiguity = svg.bin_bars(breakdowns.by_ambiguity(judgements), "candidates of the mention", "By ambiguity")
-    popular = svg.bin_bars(
-        breakdowns.by_popularity(judgements, popularity),
-        "links to the right entity in the corpus",
-        "By popularity",
-    )
-    lengths = svg.bin_bars(breakdowns.by_length(judgements), "mentions in the document (n)", "By n")
-    curve = svg.calibration_plot(breakdowns.calibration_of(judgements))
+    by_popularity = breakdowns.by_popularity(judgements, popularity)
+    links = "links to the right entity in the corpus"
+    bars = {
+        "by ambiguity": (breakdowns.by_ambiguity(judgements), "candidates of the mention", "By ambiguity"),
+        "by popularity of the entity": (by_popularity, links, "By popularity"),
+        "by n": (breakdowns.by_length(judgements), "mentions in the document (n)", "By n"),
+    }
+    charts = [_figure(f"Accuracy {title}", svg.bin_bars(*plot)) for title, plot in bars.items()]
+    charts.append(_figure("Calibration", svg.calibration_plot(breakdowns.calibration_of(judgements))))
     note = f"{system_name(evaluation.main)} on all datasets; accuracy over all mentions, answered or not."
-    charts = [
-        _figure("Accuracy by ambiguity", ambiguity),
-        _figure("Accuracy by popularity of the entity", popular),
-        _figure("Accuracy by n", lengths),
-        _figure("Calibration", curve),
-    ]
     return f'<p class="lead">{escape(note)}</p><div class="grid">{"".join(charts)}</div>'
 
 

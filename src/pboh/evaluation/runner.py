@@ -23,7 +23,7 @@ from pboh.evaluation.metrics import (
     paired_test,
     summarise_judgement,
 )
-from pboh.evaluation.mistakes import WrongMention, find_errors
+from pboh.evaluation.mistakes import WrongMention, by_span, find_errors
 from pboh.files.progress import Report, silent
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def evaluate(
     for dataset in datasets:
         for system in systems:
             chosen = linker.with_settings(system=system)
-            _warm_up(chosen, dataset)
+            fullest = max(dataset, key=lambda document: len(document.linked))
+            answer_document(chosen, fullest)  # outside the clock: kernels compile and pages load at first use
             answers = []
             for document in dataset:
                 answers.append(answer_document(chosen, document))
@@ -127,22 +128,13 @@ def uniquely_named(datasets: Sequence[Dataset]) -> list[Dataset]:
     return named
 
 
-def _warm_up(linker: Linker, dataset: Dataset) -> None:
-    """Answer one document outside the clock: kernels compile and pages load at first use."""
-    fullest = max(dataset, key=lambda document: len(document.linked))
-    answer_document(linker, fullest)
-
-
 def answer_document(linker: Linker, document: GoldDocument) -> AnsweredDocument:
     """What the linker says about the non-NIL mentions, as plain values, timed end to end."""
-    spans = [(mention.start, mention.end) for mention in document.linked]
     began = perf_counter()
-    found = linker.disambiguate(document.text, spans, id=document.id, overlapping=True)
+    mentions, found = by_span(linker, document)
     milliseconds = 1e3 * (perf_counter() - began)
-    by_span = {(mention.start, mention.end): mention for mention in found.mentions}
     answers = []
-    for span in spans:
-        mention = by_span[span]
+    for mention in (mentions[gold.start, gold.end] for gold in document.linked):
         entity = mention.entity.title if mention.entity else None
         titles = tuple(candidate.entity.title for candidate in mention.candidates)
         answers.append(Answer(entity, titles, mention.probability))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -51,10 +51,8 @@ class _Plot:
         """A bar from the bottom up, with a tooltip."""
         top = self.y(share)
         height = max(0.5, self.y(0) - top)
-        self.parts.append(
-            f'<rect x="{x:.1f}" y="{top:g}" width="{width:.1f}" height="{height:.1f}" rx="1.5" '
-            f'class="{kind}"><title>{escape(tip)}</title></rect>'
-        )
+        size = f'width="{width:.1f}" height="{height:.1f}"'
+        self.mark(f'rect x="{x:.1f}" y="{top:g}" {size} rx="1.5" class="{kind}"', tip)
 
     def whisker(self, x: float, low: float, high: float) -> None:
         """An interval."""
@@ -62,13 +60,31 @@ class _Plot:
         for end in (low, high):
             self.line(x - 2.5, self.y(end), x + 2.5, self.y(end), "whisker")
 
-    def grid(self, ticks: Sequence[tuple[float, str]]) -> None:
-        """Horizontal lines with their labels."""
+    def grid(self, ticks: Sequence[tuple[float, str]], zero: float = 0) -> None:
+        """Horizontal lines with their labels; the one at ``zero`` is the axis."""
         for share, label in ticks:
-            self.line(
-                _LEFT, self.y(share), self.width - _RIGHT, self.y(share), "axis" if share == 0 else "rule"
-            )
-            self.text(_LEFT - 7, self.y(share) + 3.5, label, "tick", 'text-anchor="end"')
+            y = self.y(share)
+            self.line(_LEFT, y, self.width - _RIGHT, y, "axis" if share == zero else "rule")
+            self.text(_LEFT - 7, y + 3.5, label, "tick", 'text-anchor="end"')
+
+    def slots(self, count: int) -> tuple[float, list[float]]:
+        """The width of equal slots along the x axis, and their centres."""
+        width = (self.x(1) - self.x(0)) / max(1, count)
+        return width, [self.x(0) + width * (number + 0.5) for number in range(count)]
+
+    def under(self, x: float, words: str, down: int = 14, kind: str = "tick") -> None:
+        """Words below the x axis, centred."""
+        self.text(x, self.y(0) + down, words, kind, 'text-anchor="middle"')
+
+    def curve(self, points: Iterable[tuple[float, float]]) -> None:
+        """A line through points in pixels."""
+        path = " ".join(f"{x:g},{y:g}" for x, y in points)
+        self.parts.append(f'<polyline points="{path}" class="curve"/>')
+
+    def mark(self, shape: str, tip: str) -> None:
+        """A shape with a tooltip."""
+        name = shape.partition(" ")[0]
+        self.parts.append(f"<{shape}><title>{escape(tip)}</title></{name}>")
 
     def caption(self, words: str) -> None:
         """What the x axis shows."""
@@ -88,10 +104,9 @@ def grouped_bars(
     """Bars in groups, one colour a series; ``marks`` are drawn as diamonds over a whole group."""
     plot = _Plot(1090, 330, label)
     plot.grid(_PERCENT_TICKS)
-    slot = (plot.x(1) - plot.x(0)) / max(1, len(groups))
+    slot, centres = plot.slots(len(groups))
     width = min(30.0, slot * 0.78 / max(1, len(series)))
-    for g, group in enumerate(groups):
-        centre = plot.x(0) + slot * (g + 0.5)
+    for g, (group, centre) in enumerate(zip(groups, centres, strict=True)):
         for s, one in enumerate(series):
             value = one.values[g]
             if value is None:
@@ -103,7 +118,7 @@ def grouped_bars(
             if interval:
                 plot.whisker(x + width / 2, *interval)
         _diamond(plot, centre, width * len(series), marks[g], f"{group}, {mark}")
-        plot.text(centre, plot.y(0) + 16, _shortened(group, int(slot / 6.2)), "tick", 'text-anchor="middle"')
+        plot.under(centre, _shortened(group, int(slot / 6.2)), 16)
     return plot.done()
 
 
@@ -117,10 +132,7 @@ def _diamond(plot: _Plot, centre: float, width: float, value: float | None, name
         return
     y = plot.y(value)
     plot.line(centre - width / 2, y, centre + width / 2, y, "mark")
-    plot.parts.append(
-        f'<path d="M{centre:g} {y - 5:g}l5 5l-5 5l-5 -5z" class="mark">'
-        f"<title>{escape(name)}: {100 * value:.2f}</title></path>"
-    )
+    plot.mark(f'path d="M{centre:g} {y - 5:g}l5 5l-5 5l-5 -5z" class="mark"', f"{name}: {100 * value:.2f}")
 
 
 def _shortened(words: str, room: int) -> str:
@@ -131,14 +143,13 @@ def bin_bars(bins: Sequence[Bin], caption: str, label: str) -> str:
     """Accuracy of groups of mentions with their intervals, and how many there are of each."""
     plot = _Plot(440, 270, label)
     plot.grid(_PERCENT_TICKS)
-    slot = (plot.x(1) - plot.x(0)) / max(1, len(bins))
-    for number, one in enumerate(bins):
-        centre = plot.x(0) + slot * (number + 0.5)
+    slot, centres = plot.slots(len(bins))
+    for centre, one in zip(centres, bins, strict=True):
         tip = f"{one.label}: {100 * one.accuracy:.1f} % of {one.count:,} mentions"
         plot.bar(centre - slot * 0.32, slot * 0.64, one.accuracy, "s0", tip)
         plot.whisker(centre, one.low, one.high)
-        plot.text(centre, plot.y(0) + 14, one.label, "tick", 'text-anchor="middle"')
-        plot.text(centre, plot.y(0) + 26, _compact(one.count), "count", 'text-anchor="middle"')
+        plot.under(centre, one.label)
+        plot.under(centre, _compact(one.count), 26, "count")
     plot.caption(caption)
     return plot.done()
 
@@ -151,18 +162,15 @@ def calibration_plot(curve: Calibration) -> str:
     """Accuracy against probability; the size of a dot is its number of mentions."""
     plot = _Plot(440, 270, "Calibration")
     plot.grid(_PERCENT_TICKS)
-    for tick in range(0, 101, 20):
-        plot.text(plot.x(tick / 100), plot.y(0) + 14, f"{tick}%", "tick", 'text-anchor="middle"')
+    for share, label in _PERCENT_TICKS:
+        plot.under(plot.x(share), label)
     plot.line(plot.x(0), plot.y(0), plot.x(1), plot.y(1), "ideal")
     most = max((count for _, _, count in curve.points), default=1)
-    path = " ".join(f"{plot.x(p):g},{plot.y(share):g}" for p, share, _ in curve.points)
-    plot.parts.append(f'<polyline points="{path}" class="curve"/>')
+    plot.curve((plot.x(p), plot.y(share)) for p, share, _ in curve.points)
     for p, share, count in curve.points:
         radius = 2.5 + 6 * (count / most) ** 0.5
-        plot.parts.append(
-            f'<circle cx="{plot.x(p):g}" cy="{plot.y(share):g}" r="{radius:.1f}" class="dot"><title>'
-            f"said {100 * p:.1f} %, right {100 * share:.1f} % of {count:,} mentions</title></circle>"
-        )
+        tip = f"said {100 * p:.1f} %, right {100 * share:.1f} % of {count:,} mentions"
+        plot.mark(f'circle cx="{plot.x(p):g}" cy="{plot.y(share):g}" r="{radius:.1f}" class="dot"', tip)
     plot.text(plot.x(0.03), plot.y(0.93), f"expected calibration error {100 * curve.error:.1f} %", "label")
     plot.caption("probability of the answer")
     return plot.done()
@@ -173,13 +181,11 @@ def histogram(counts: dict[int, int], caption: str, label: str) -> str:
     plot = _Plot(440, 270, label)
     most = max(counts.values(), default=0) or 1
     plot.grid([(quarter / 4, f"{most * quarter / 4:,.0f}") for quarter in range(5)])
-    slot = (plot.x(1) - plot.x(0)) / max(1, len(counts))
-    for number, (value, count) in enumerate(counts.items()):
-        centre = plot.x(0) + slot * (number + 0.5)
-        plot.bar(
-            centre - slot * 0.36, slot * 0.72, count / most, "s0", f"{value} rounds: {count:,} documents"
-        )
-        plot.text(centre, plot.y(0) + 14, str(value), "tick", 'text-anchor="middle"')
+    slot, centres = plot.slots(len(counts))
+    for centre, (value, count) in zip(centres, counts.items(), strict=True):
+        tip = f"{value} rounds: {count:,} documents"
+        plot.bar(centre - slot * 0.36, slot * 0.72, count / most, "s0", tip)
+        plot.under(centre, str(value))
     plot.caption(caption)
     return plot.done()
 
@@ -205,23 +211,18 @@ def effect_plot(effects: Sequence[Effect], chosen: str, label: str) -> str:
     def share(gain: float) -> float:
         return (gain / step - first) / (last - first)
 
-    for tick in range(first, last + 1):
-        y = plot.y(share(tick * step))
-        plot.line(_LEFT, y, plot.width - _RIGHT, y, "axis" if tick == 0 else "rule")
-        plot.text(_LEFT - 7, y + 3.5, f"{tick * step:+.3g}" if tick else "0", "tick", 'text-anchor="end"')
-    slot = (plot.x(1) - plot.x(0)) / len(effects)
-    centres = [plot.x(0) + slot * (number + 0.5) for number in range(len(effects))]
-    path = " ".join(f"{x:g},{plot.y(share(one.gain)):g}" for x, one in zip(centres, effects, strict=True))
-    plot.parts.append(f'<polyline points="{path}" class="curve"/>')
+    ticks = [(share(tick * step), f"{tick * step:+.3g}" if tick else "0") for tick in range(first, last + 1)]
+    plot.grid(ticks, zero=share(0.0))
+    centres = plot.slots(len(effects))[1]
+    plot.curve((x, plot.y(share(one.gain))) for x, one in zip(centres, effects, strict=True))
     for x, one in zip(centres, effects, strict=True):
         y = plot.y(share(one.gain))
         plot.whisker(x, share(one.low), share(one.high))
-        shape = f'<circle cx="{x:g}" cy="{y:g}" r="4" class="dot">'
+        shape = f'circle cx="{x:g}" cy="{y:g}" r="4" class="dot"'
         if one.value == chosen:
-            shape = f'<path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="mark">'
-        tip = f"{one.value}: {one.gain:+.2f} ({one.low:+.2f} … {one.high:+.2f})"
-        plot.parts.append(f"{shape}<title>{escape(tip)}</title></{shape[1:].partition(' ')[0]}>")
-        plot.text(x, plot.y(0) + 16, one.value, "tick", 'text-anchor="middle"')
+            shape = f'path d="M{x:g} {y - 6:g}l6 6l-6 6l-6 -6z" class="mark"'
+        plot.mark(shape, f"{one.value}: {one.gain:+.2f} ({one.low:+.2f} … {one.high:+.2f})")
+        plot.under(x, one.value, 16)
     plot.caption(f"{label}; gain in points")
     return plot.done()
 
