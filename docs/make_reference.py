@@ -39,11 +39,15 @@ def describe(name: str, command: Any) -> str:
             shown = "required"
         if isinstance(getattr(parameter, "show_default", None), str):
             shown = parameter.show_default
-        meaning = (parameter.help or "").replace("\n", " ").replace("|", "\\|")
-        rows.append(f"| {label} | {meaning} | {shown} |")
+        rows.append(_row(label, parameter.help or "", shown))
     if rows:
         lines += ["| argument or option | meaning | default |", "| --- | --- | --- |", *rows, ""]
     return "\n".join(lines)
+
+
+def _row(*cells: object) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |".replace("\n", " ")
 
 
 def _paragraphs(help: str) -> list[str]:
@@ -76,8 +80,7 @@ def settings_page() -> str:
             values = [getattr(s, name) for s in (settings.PAPER, settings.DEFAULT)]
             if name == "layers":
                 continue
-            meaning = comment[1].replace("|", "\\|") if comment else ""
-            rows.append(f"| `{name}` | {meaning} | {values[0]} | {values[1]} |")
+            rows.append(_row(f"`{name}`", comment[1] if comment else "", *values))
     paper, ours = settings.PAPER.layers, settings.DEFAULT.layers
     rows += [f"| `layers.{k}` | weight of this layer of names | {paper[k]} | {ours[k]} |" for k in paper]
     head = "# Settings\n\nWritten by `make docs` from the program; do not edit. Pass them to\n"
