@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pboh.files.writing import peak_memory_megabytes, write_json
+from pboh.files.memory import peak_memory_megabytes
+from pboh.files.writing import write_json
 from pboh.model import fuzzy
 
 RESULTS = Path(__file__).parent / "results" / "fuzzy.json"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import ROOT, save, table
-from pboh.files.writing import peak_memory_megabytes
+from pboh.files.memory import peak_memory_megabytes
 from pboh.learning.pseudo_likelihood.kernels import Documents, Names
 from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
 from pboh.learning.pseudo_likelihood.pairs import both_ways, cooccurring

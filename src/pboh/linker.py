@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
 from pboh.errors import ModelError
-from pboh.files.processes import ordered_map
+from pboh.files.workers import ordered_map
 from pboh.inference.engine import Engine, SolvedPart, shared_model
 from pboh.inference.entities import EntitySet
 from pboh.inference.settings import DEFAULT, PAPER, Settings

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -16,6 +14,7 @@ from rows_of_files import documents, read, write
 
 from pboh.annotation import Options, annotate, inputs, job
 from pboh.errors import OutputError
+from pboh.files.writing import claimed
 
 
 @pytest.fixture
@@ -145,11 +144,8 @@ def test_another_job_does_not_touch_an_output(world_model, tmp_path):
 def test_two_runs_do_not_write_the_same_output(world_model, tmp_path):
     source, out = write(tmp_path / "in.jsonl", documents(3)), tmp_path / "out.jsonl"
     parts = tmp_path / "out.jsonl.parts"
-    parts.mkdir()
-    handle = os.open(parts, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    with pytest.raises(OutputError, match="another process"):
+    with claimed(parts, parts), pytest.raises(OutputError, match="another process"):
         annotate([source], out, world_model)
-    os.close(handle)
+    parts.mkdir()
     (parts / "0000000.jsonl").write_text("parts without a record are of nobody")
     assert annotate([source], out, world_model)["resumed_documents"] == 0

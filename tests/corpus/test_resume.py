@@ -19,7 +19,7 @@ from corpus_helpers import DATA, same_corpus, small
 
 import pboh.corpus.extract as module
 from pboh.corpus.extract import TABLES, Options, extract
-from pboh.errors import OutputError, PbohError
+from pboh.errors import OutputError
 from pboh.files.progress import progress
 from pboh.files.workers import Workers
 
@@ -158,11 +158,6 @@ def workers_of(process: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 def test_a_killed_worker_is_reported_and_the_rest_is_kept(undisturbed: Path, tmp_path: Path) -> None:
-    again = r"killed by signal 9.*Run the same command again"
-    with pytest.raises(PbohError, match=again), Workers(2) as pool:
-        for _ in pool.run((time.sleep, (0.05,)) for _ in range(20)):
-            os.kill(pool.processes()[1], signal.SIGKILL)
-    assert pool.processes() == [os.getpid()]
     out = tmp_path / "corpus"
     with started(out, 2) as process:
         while process.poll() is None and not list(out.glob(".work/scan/0*")):

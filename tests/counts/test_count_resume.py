@@ -157,7 +157,7 @@ def test_output_folders_that_cannot_be_used(corpus: Path, tmp_path: Path) -> Non
     with pytest.raises(OutputError, match="something else"):
         count([corpus], tmp_path / "home")
     engine = DuckDB(tmp_path / "counts")
-    with pytest.raises(OutputError, match="another pboh count"):
+    with pytest.raises(OutputError, match="another process"):
         count([corpus], tmp_path / "counts")
     engine.close()
 

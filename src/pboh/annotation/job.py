@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +20,10 @@ from pboh import __version__
 from pboh.annotation.inputs import Chunk, Source, StandardInput, open_inputs
 from pboh.annotation.rows import Options, Rows, annotate_batch, annotate_lines, annotator
 from pboh.errors import InputError, OutputError
-from pboh.files.processes import ordered_map
+from pboh.files.memory import PeakMemory, processors
 from pboh.files.progress import Report, silent
-from pboh.files.workers import PeakMemory, Workers
-from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
+from pboh.files.workers import Workers, ordered_map
+from pboh.files.writing import LOCK, claimed, disk_errors, read_json, write_json, written_aside
 from pboh.linker import Linker, model_folder
 from pboh.model.store import fingerprint
 
@@ -93,9 +92,8 @@ def annotate(
         raise InputError("standard input cannot be read again to continue", todo=todo)
     name = str(model_folder(model))
     job = _describe(source, options, options.linker(name))
-    count = workers or len(os.sched_getaffinity(0))
-    pool = Workers(count)
-    with _ours(path, job) as (folder, finished):
+    count = workers or processors()
+    with Workers(count) as pool, _ours(path, job) as (folder, finished):
         if finished is not None:
             return {**finished, "fresh": False}
         task = Task(name, options, source.schema(), folder, suffix)
@@ -165,24 +163,21 @@ def _ours(out: Path, job: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]
     if out.is_dir():
         raise OutputError("this is a folder, not a file", where=out, todo="Choose another --out")
     with claimed(folder, out):
-        try:
-            finished = _known(out, manifest, job)
-            if not manifest.exists():
-                _empty(folder)
-            if finished is None:
-                write_json(manifest, _content(job, None))
-                for stale in [*folder.glob(".*.tmp"), *out.parent.glob(f".{out.name}.*.tmp")]:
-                    stale.unlink(missing_ok=True)  # a process was killed while it wrote this
-            yield folder, finished
-        finally:
-            with suppress(OSError):  # stays if there are parts in it
-                folder.rmdir()
+        finished = _known(out, manifest, job)
+        if not manifest.exists():
+            _empty(folder)
+        if finished is None:
+            write_json(manifest, _content(job, None))
+            for stale in [*folder.glob(".*.tmp"), *out.parent.glob(f".{out.name}.*.tmp")]:
+                stale.unlink(missing_ok=True)  # a process was killed while it wrote this
+        yield folder, finished
 
 
 def _empty(folder: Path) -> None:
     """Parts whose record was removed may be of any job."""
     for file in folder.iterdir():
-        file.unlink()
+        if file.name != LOCK:
+            file.unlink()
 
 
 def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | None:

@@ -93,8 +93,9 @@ def _open_engine(name: str, out: str, memory: str, workers: int | None, master: 
 
 def _show(manifest: dict[str, Any], out: str, json: Path | None) -> None:
     """Print what was counted."""
+    from pboh.files.memory import peak_memory_megabytes
     from pboh.files.progress import console, summarise
-    from pboh.files.writing import folder_size, peak_memory_megabytes
+    from pboh.files.writing import folder_size
 
     figures = dict(manifest["totals"])
     crosswikis = manifest["crosswikis"]

@@ -8,7 +8,6 @@ complete; the tables are moved out at the end and ``corpus.json`` is written las
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
@@ -23,13 +22,14 @@ from lxml import etree
 from pboh.corpus.languages import Conventions, conventions, read_conventions
 from pboh.corpus.readers.chunks import Chunk, Source, chunk_size, chunks
 from pboh.corpus.readers.dump import Header, open_source
-from pboh.corpus.tables.first_pass import ScanOptions, scan
+from pboh.corpus.tables.first_pass import ScanOptions, scan, warm_up
 from pboh.corpus.tables.resolve import Chunks, resolve
 from pboh.corpus.tables.second_pass import Place, write_chunk
 from pboh.corpus.titles import Site
 from pboh.errors import CorpusError, InputError, OutputError
+from pboh.files.memory import PeakMemory, processors
 from pboh.files.progress import Report, silent
-from pboh.files.workers import PeakMemory, Task, Workers
+from pboh.files.workers import Task, Workers
 from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 
 FORMAT, VERSION = "pboh-corpus", 1
@@ -69,9 +69,9 @@ def extract(
         raise InputError("no dump was given", todo="Name at least one dump file")
     if options.window < 0 or (workers is not None and workers < 1):
         raise InputError("the window and the number of workers must be positive")
-    count = _affordable(workers or len(os.sched_getaffinity(0)), memory)
+    count = _affordable(workers or processors(), memory)
     with Workers(count) as pool, PeakMemory(pool.processes) as peak:
-        pool.start("pboh.corpus.tables.first_pass")
+        pool.start(warm_up)
         figures = _run(inputs, Path(out), options, pool, memory, report)
         figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
     figures["seconds"] = round(time.monotonic() - started, 2)
@@ -117,8 +117,6 @@ def _language_of(wiki: str | None) -> str | None:
 @contextmanager
 def _ours(folder: Path) -> Iterator[None]:
     """Make sure the folder is empty or ours, and that nobody else writes to it."""
-    if folder.exists() and not folder.is_dir():
-        raise OutputError("this is a file, not a folder", where=folder, todo="Name another folder")
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         what = "the folder holds other things than a corpus"
         raise OutputError(what, where=folder, todo="Name an empty or a new folder")
@@ -161,7 +159,6 @@ class _Run:
             return done
         self._forget_other(plan)
         scanned = self._scan()
-        self._pool.give_back()
         index = self._resolve(scanned)
         figures = self._write(scanned, index)
         return self._publish(plan, scanned, index, figures)
@@ -269,7 +266,7 @@ class _Run:
             with written_aside(folder) as aside:
                 aside.mkdir()
                 keep = self._options.red_links == "keep"
-                figures = resolve(parts, aside, keep, int(0.4 * self._memory), len(os.sched_getaffinity(0)))
+                figures = resolve(parts, aside, keep, int(0.4 * self._memory), processors())
                 write_json(aside / "figures.json", figures)
         return dict(read_json(folder / "figures.json", "a part of the extraction"))
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import bz2
-import fcntl
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
-from pboh.files.writing import disk_errors, written_aside
+from pboh.files.memory import processors
+from pboh.files.writing import claimed, disk_errors, written_aside
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
@@ -87,8 +86,9 @@ class DuckDB:
             )
         self.memory = memory - RESERVE
         self._out, self._spill = out, out / "steps" / "spill"
-        cores = threads or len(os.sched_getaffinity(0))
-        self._lock = _claim(out)
+        cores = threads or processors()
+        self._claim = ExitStack()
+        self._claim.enter_context(_claimed(out))
         shutil.rmtree(self._spill, ignore_errors=True)
         for left_over in [*out.rglob(".*.tmp")]:
             self.delete(str(left_over))
@@ -185,10 +185,8 @@ class DuckDB:
         """Close the database, remove what it spilled, and the folder if nothing was written into it."""
         self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
-        (self._out / "steps" / "lock").unlink(missing_ok=True)
-        self._lock.close()
+        self._claim.close()
         with suppress(OSError):
-            (self._out / "steps").rmdir()
             self._out.rmdir()
 
     def _write_batches(self, batches: Batches, schema: pa.Schema, folder: str) -> None:
@@ -220,21 +218,12 @@ class DuckDB:
             raise CountsError(f"counting failed: {text}") from error
 
 
-def _claim(out: Path) -> IO[bytes]:
+def _claimed(out: Path) -> AbstractContextManager[None]:
     """Take the output folder for this process: it must be new or ours, with nobody else at work there."""
     if out.is_dir() and any(out.iterdir()) and not (out / "steps").is_dir():
         todo = "Choose an empty folder or a new one"
         raise OutputError("this folder holds something else", where=out, todo=todo)
-    try:
-        with disk_errors(out):
-            (out / "steps").mkdir(parents=True, exist_ok=True)
-            lock = (out / "steps" / "lock").open("wb")
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (NotADirectoryError, FileExistsError):
-        raise OutputError("a file is in the way of this folder", where=out) from None
-    except BlockingIOError:
-        raise OutputError("another pboh count is writing here", where=out, todo="Wait for it") from None
-    return lock
+    return claimed(out / "steps", out)
 
 
 def _parquet_files(folder: str) -> list[Path]:

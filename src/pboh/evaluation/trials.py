@@ -16,7 +16,7 @@ import numpy as np
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import Floats, judge, resamples, weighted_micro_scores
 from pboh.evaluation.runner import answer_document
-from pboh.files.processes import pool
+from pboh.files.workers import Workers
 from pboh.inference.settings import Settings
 from pboh.linker import Linker
 
@@ -54,10 +54,11 @@ class _Scorer:
 def scoring(linker: Linker, datasets: Sequence[Dataset], workers: int = 1) -> Iterator[Score]:
     """Yield a function from settings to their counts, in order, on ``workers`` processes."""
     pieces = [(n, first) for n, dataset in enumerate(datasets) for first in range(0, len(dataset), _CHUNK)]
-    with pool(_Scorer(linker, datasets), workers) as run:
+    scorer = _Scorer(linker, datasets)
+    with Workers(workers) as pool:
 
         def score(many: Sequence[Settings]) -> Iterator[Counts]:
-            results = run((settings, *piece) for settings in many for piece in pieces)
+            results = pool.map(scorer, ((settings, *piece) for settings in many for piece in pieces))
             for _ in many:
                 parts: list[list[Floats]] = [[] for _ in datasets]
                 for number, _ in pieces:

@@ -1,75 +1,70 @@
-"""Worker processes that end when their parent does, and the memory they all use together.
+"""One pool of worker processes for every stage: they end with their parent, and errors come back whole.
 
 Python's own pools leave orphans behind when the parent is killed, and start badly from scripts without a
-main guard; here a worker is a fresh interpreter at the other end of a pipe and ends when the pipe closes.
+main guard. Here a worker is a fresh interpreter that reads tasks from its standard input and ends when that
+closes; a thread of the parent waits for each.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
-import importlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
-from typing import Any, Self
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from typing import Any, Self, TypeVar
 
 from pboh.errors import PbohError
-from pboh.files.writing import peak_memory_megabytes
 from pboh.warmup import say_if_compiling
 
+T = TypeVar("T")
+R = TypeVar("R")
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Workers:
     """``count`` processes that run functions; with one, everything runs in this process.
 
-    The processes start when there is something to do, or before, and stay until the block ends: loading what
-    they need takes longer than some tasks.
+    The processes start when there is something to do, or with :meth:`start`, and stay until the block ends.
     """
 
     def __init__(self, count: int) -> None:
-        self._running: dict[Connection, subprocess.Popen[bytes]] = {}
         self._count = count
+        self._running: list[_Worker] = []
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(max(1, count))  # starts none before there is a task
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        running, self._running = self._running, {}
-        for connection, process in running.items():
-            process.kill()  # whatever it has finished was received
-            connection.close()
-        for process in running.values():
-            process.wait()
+        running, self._running = self._running, []
+        for worker in running:
+            worker.kill()  # whatever it has finished was received
+        self._threads.shutdown(cancel_futures=True)
 
-    def start(self, *modules: str) -> None:
-        """Start the processes and have them load modules they will need, and call their ``warm_up``."""
+    def start(self, warm_up: Callable[[], object] | None = None) -> None:
+        """Start the processes and have each call a function that loads what it will need."""
         if self._count <= 1:
-            _load(modules)
-            return
-        for number in range(0 if self._running else self._count):
-            ours, theirs = Pipe()
-            arguments = [theirs.fileno(), os.getpid(), number]
-            command = [sys.executable, "-m", "pboh.files.workers", *map(str, arguments), *modules]
-            # a group of its own: Ctrl-C is the parent's to handle
-            process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], process_group=0, env=_environment()
-            )
-            theirs.close()
-            self._running[ours] = process
+            if warm_up:
+                _prepare(warm_up, True)
+        elif not self._running:
+            self._running = [_Worker() for _ in range(self._count)]
+            for number, worker in enumerate(self._running):
+                self._idle.put(worker)
+                if warm_up:
+                    self._submit(_prepare, (warm_up, number == 0))
 
     def processes(self) -> list[int]:
         """Ids of this process and of the workers."""
-        return [os.getpid(), *(process.pid for process in list(self._running.values()))]
+        return [os.getpid(), *(worker.process.pid for worker in self._running)]
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Arguments and result of every task, as they finish; tasks are drawn only when a worker is free."""
@@ -78,152 +73,131 @@ class Workers:
                 yield arguments, function(*arguments)
             return
         self.start()
-        yield from self._share(tasks)
-
-    def give_back(self) -> None:
-        """Have the processes return memory they do not use, before something else needs much."""
-        for connection in self._running:
-            self._send(connection, (_give_back, ()))
-        for connection in self._running:
-            self._receive(connection)
-
-    def _share(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        waiting, drawn = iter(tasks), {}
-        idle = list(self._running)
+        waiting, drawn = iter(tasks), dict[Future[Any], tuple[Any, ...]]()
         while True:
-            while idle and (task := next(waiting, None)):
-                connection = idle.pop()
-                self._send(connection, task)
-                drawn[connection] = task[1]
+            while len(drawn) < self._count and (task := next(waiting, None)):
+                drawn[self._submit(*task)] = task[1]
             if not drawn:
                 return
-            for ready in wait(list(drawn)):
-                connection = next(each for each in drawn if each is ready)
-                result = self._receive(connection)
-                idle.append(connection)
-                yield drawn.pop(connection), result
+            for future in wait(drawn, return_when=FIRST_COMPLETED).done:
+                yield drawn.pop(future), future.result()
 
-    def _send(self, connection: Connection, task: Task) -> None:
-        try:
-            connection.send(task)
-        except OSError:
-            raise self._died(connection) from None
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """``map(function, items)``: results in order, items taken only as fast as results are."""
+        if self._count <= 1:
+            yield from map(function, items)
+            return
+        self.start()
+        waiting: deque[Future[R]] = deque()
+        for item in items:
+            waiting.append(self._submit(function, (item,)))
+            if len(waiting) >= 2 * self._count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
-    def _receive(self, connection: Connection) -> Any:
+    def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
+        return self._threads.submit(self._call, function, arguments)
+
+    def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        worker = self._idle.get()  # there are as many as threads
         try:
-            failed, result = connection.recv()
-        except (EOFError, OSError):
-            raise self._died(connection) from None
+            return worker.call(function, arguments)
+        finally:
+            self._idle.put(worker)
+
+
+def ordered_map(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
+    """``map(function, items)`` on ``workers`` processes."""
+    with Workers(workers) as pool:
+        yield from pool.map(function, items)
+
+
+class _Worker:
+    """A process, seen from its parent."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", f"from {__name__} import serve; serve({os.getpid()})"]
+        single = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}  # for libraries that would take all cores
+        path = os.pathsep.join(path for path in sys.path if path)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **single, "PYTHONPATH": path},
+            # a group of its own: Ctrl-C is the parent's to handle
+            process_group=None if sys.platform == "win32" else 0,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+        assert self.process.stdin and self.process.stdout
+        self._tasks, self._answers = self.process.stdin, self.process.stdout
+        self._function: Callable[..., Any] | None = None
+
+    def call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Have the process call a function, which is sent only if it is not the one before."""
+        message = pickle.dumps((None if function is self._function else function, arguments))
+        try:
+            self._tasks.write(message)
+            self._tasks.flush()
+            failed, result = pickle.load(self._answers)
+        except (OSError, EOFError, ValueError):
+            raise self._died() from None
+        self._function = function
         if failed:
             raise result
         return result
 
-    def _died(self, connection: Connection) -> PbohError:
-        code = self._running[connection].wait()
+    def kill(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self._tasks, self._answers):
+            with contextlib.suppress(OSError):  # what was not sent is not needed
+                pipe.close()
+
+    def _died(self) -> PbohError:
+        code = self.process.wait()
         how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
         todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
         return PbohError(f"a worker process {how}", todo=todo)
 
 
-def _load(modules: Sequence[str], say: bool = True) -> None:
-    """Import modules and have them load what is compiled; one process of many says so if that takes long."""
-    if modules:
-        with say_if_compiling(hint="") if say else contextlib.nullcontext():
-            for name in modules:
-                importlib.import_module(name).warm_up()
+# --- in the worker -------------------------------------------------------------------------------------
 
 
-def _give_back() -> None:
-    """Return free memory to the system, which the allocators keep otherwise."""
-    import pyarrow as pa  # noqa: PLC0415 - loaded already where there is something to return
-
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    with contextlib.suppress(OSError, AttributeError):  # glibc only
-        ctypes.CDLL(None).malloc_trim(0)
+def _prepare(warm_up: Callable[[], object], say: bool) -> None:
+    """Load what is compiled; one process of many says so if that takes long."""
+    with say_if_compiling(hint="") if say else contextlib.nullcontext():
+        warm_up()
 
 
-def _environment() -> dict[str, str]:
-    """The parent's, with its module path, and one thread for each library that would take all cores."""
-    single = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    return {**os.environ, **single, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-
-def _serve(connection: Connection) -> None:
-    """Run what arrives until the pipe closes."""
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)  # the lists of a page hold no cycles
-    while True:
-        try:
-            function, arguments = connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer: tuple[bool, Any] = (False, function(*arguments))
-        except PbohError as error:
-            answer = (True, error)
-        except MemoryError:
-            answer = (
-                True,
-                PbohError("memory ran out", todo="Use fewer --workers, then run the command again"),
-            )
-        except Exception as error:  # a defect of ours: shown in the parent, with the trace
-            answer = (True, RuntimeError(f"{error!r} in a worker:\n{traceback.format_exc()}"))
-        connection.send(answer)
-
-
-def _end_with_parent(parent: int) -> None:
-    """Ask Linux to end this process with its parent, even in the middle of a chunk."""
-    with contextlib.suppress(OSError, AttributeError):
+def serve(parent: int) -> None:
+    """Run the tasks that arrive at standard input until it closes."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what is printed does not get between the answers
+    with contextlib.suppress(OSError, AttributeError):  # on Linux, end with the parent even within a task
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if os.getppid() != parent:
-        sys.exit(1)
+        return
+    function: Callable[..., Any] | None = None
+    while True:
+        try:
+            other, arguments = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        function = other or function
+        assert function is not None
+        pickle.dump(_answer(function, arguments), answers)
+        answers.flush()
 
 
-class PeakMemory:
-    """The most memory several processes held together, shared pages counted once; ten looks a second.
-
-    Linux only; elsewhere, this process's own peak times the number of processes. Pages of files (libraries,
-    mostly) are taken to be the same ones in all processes: asking the system which are would cost far more.
-    """
-
-    def __init__(self, processes: Callable[[], list[int]]) -> None:
-        self._processes = processes
-        self._peak = 0.0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    @property
-    def megabytes(self) -> float:
-        """The peak so far."""
-        return self._peak or peak_memory_megabytes() * len(self._processes())
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.1):
-            held = [_resident(process) for process in self._processes()]
-            together = sum(own for own, _ in held) + max(of_files for _, of_files in held)
-            self._peak = max(self._peak, together / (1 << 20))
-
-
-def _resident(process: int) -> tuple[int, int]:
-    """Bytes of memory of its own, and bytes of files it has mapped."""
+def _answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    """Whether a task failed, and its result or what to raise in the parent."""
     try:
-        _, resident, of_files, *_ = Path(f"/proc/{process}/statm").read_text().split()
-    except (OSError, ValueError):  # it has just ended, or this is not Linux
-        return 0, 0
-    page = os.sysconf("SC_PAGE_SIZE")
-    return (int(resident) - int(of_files)) * page, int(of_files) * page
-
-
-if __name__ == "__main__":
-    _end_with_parent(int(sys.argv[2]))
-    _load(sys.argv[4:], say=sys.argv[3] == "0")
-    _serve(Connection(int(sys.argv[1])))
+        return False, function(*arguments)
+    except PbohError as error:
+        return True, error
+    except MemoryError:
+        return True, PbohError("memory ran out", todo="Use fewer --workers, then run the command again")
+    except Exception as error:  # a defect of ours: shown in the parent, with the trace
+        return True, RuntimeError(f"{error!r} in a worker:\n{traceback.format_exc()}")

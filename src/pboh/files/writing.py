@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
-import resource
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from pboh.errors import InputError, OutputError, PbohError
+
+LOCK = ".lock"
+"""File that says that a process is writing to the folder it is in."""
 
 
 @contextmanager
@@ -75,20 +77,29 @@ def disk_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def claimed(folder: Path, where: Path) -> Iterator[None]:
-    """Make ``folder`` and hold it for this process alone; ``where`` is what the user named."""
+    """Make ``folder`` and hold it for this process alone; ``where`` is what the user named.
+
+    A folder that is empty in the end is removed.
+    """
+    lock = FileLock(folder / LOCK, timeout=0)
     with disk_errors(where):
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except (NotADirectoryError, FileExistsError):
+            what = "a file is in the way of this folder"
+            raise OutputError(what, where=where, todo="Choose another --out") from None
+        except Timeout:
             what = "another process is writing here"
             raise OutputError(what, where=where, todo="Wait until it has finished") from None
-        try:
-            yield
-        finally:
-            os.close(handle)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows removes no file that is open
+            (folder / LOCK).unlink()
+        lock.release()
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def flush_to_disk(path: Path) -> None:
@@ -136,15 +147,3 @@ def parse_size(text: str) -> int:
     if not match:
         raise InputError(f"{text!r} is not a size", todo="Write it like 4GB or 512MB")
     return int(float(match[1]) * _UNITS[match[2]])
-
-
-def peak_memory_megabytes() -> float:
-    """Largest resident size this program ever had, in MB.
-
-    The kernel's VmHWM, because getrusage would begin with the size of the process that started this one.
-    """
-    try:
-        status = Path("/proc/self/status").read_text()
-        return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
-    except (OSError, IndexError):  # not Linux
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -6,7 +6,6 @@ Every Python worker opens the model once and keeps it; workers of one machine sh
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from filelock import FileLock
 
 from pboh.annotation.rows import Options, annotate_batch, annotator, schema
 from pboh.counts.spark import SPARK_ERRORS, first_line, open_session
@@ -147,8 +147,7 @@ def locate(model: str | None) -> str | None:
 def _unpacked(archive: Path) -> Path:
     """Folder beside an archive sent with ``--files``; several Python workers may want it at once."""
     folder = archive.with_name(f"{archive.name}.unpacked")
-    with archive.with_name(f".{archive.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(archive.with_name(f".{archive.name}.lock")):
         if not folder.is_dir():
             aside = archive.with_name(f".{archive.name}.{os.getpid()}")
             with zipfile.ZipFile(archive) as zip:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import socket
 import threading
@@ -35,6 +34,7 @@ from pboh.corpus.download.folder import MANIFEST, download, dump_files
 from pboh.corpus.download.http import Manners
 from pboh.corpus.download.mirror import list_parts
 from pboh.errors import CorpusError, DownloadError, InputError, OutputError
+from pboh.files.writing import claimed
 
 
 @pytest.fixture
@@ -353,10 +353,8 @@ def test_folder_that_is_not_ours(mirror: Mirror, tmp_path: Path) -> None:
 
 
 def test_folder_in_use(mirror: Mirror, tmp_path: Path) -> None:
-    with (tmp_path / ".download.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(OutputError, match="another download"):
-            get(mirror, tmp_path)
+    with claimed(tmp_path, tmp_path), pytest.raises(OutputError, match="another process"):
+        get(mirror, tmp_path)
 
 
 def test_too_little_space(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import re
 import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -25,11 +22,10 @@ from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web, 
 from pboh.corpus.download.mirror import MIRROR, Listing, Part, checked, list_parts, select_parts
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
-from pboh.files.writing import disk_errors, flush_to_disk, read_json, write_json
+from pboh.files.writing import LOCK, claimed, disk_errors, flush_to_disk, read_json, write_json
 
 MANIFEST = "download.json"
 FORMAT = "pboh-download"
-_LOCK = ".download.lock"
 
 
 class Manifest(msgspec.Struct, kw_only=True):
@@ -90,7 +86,7 @@ def _check_ours(out: Path, manifest: Manifest | None, wiki: str, date: str) -> N
             "a file is where the output folder should be", where=out, todo="Choose another --out"
         )
     if manifest is None:
-        if out.is_dir() and any(file.name != _LOCK for file in out.iterdir()):
+        if out.is_dir() and any(file.name != LOCK for file in out.iterdir()):
             raise OutputError(
                 "the folder holds files that are not a download", where=out, todo="Choose an empty --out"
             )
@@ -100,22 +96,6 @@ def _check_ours(out: Path, manifest: Manifest | None, wiki: str, date: str) -> N
             where=out,
             todo="Choose another --out for this dump",
         )
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Keep a second download from writing the same files at the same time."""
-    with disk_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
-        lock = (out / _LOCK).open("w")
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise OutputError(
-                "another download is writing this folder", where=out, todo="Wait for it, or stop it"
-            ) from error
-        yield
 
 
 # --- fetching ----------------------------------------------------------------------------------------
@@ -158,7 +138,7 @@ def download(
     manners = manners or Manners()
     listing = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
     wanted = set(select_parts(parts, len(listing.parts)))
-    with _alone(out):
+    with claimed(out, out):
         manifest = _merged(out, manifest, listing, wanted, verify)
         work = _Work(out, manifest, manners, report)
         work.check_space()

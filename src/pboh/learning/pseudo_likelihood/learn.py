@@ -8,8 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from pboh.files.memory import peak_memory_megabytes
 from pboh.files.progress import Report, silent
-from pboh.files.writing import peak_memory_megabytes
 from pboh.inference.bethe import Bethe
 from pboh.learning.pseudo_likelihood.checkpoints import Checkpoints
 from pboh.learning.pseudo_likelihood.documents import DataOptions, TrainingData, read_training_data

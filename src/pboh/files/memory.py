@@ -1,0 +1,72 @@
+"""How much memory this process and its workers use, and how many processors they may use."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    with suppress(AttributeError):  # not every system can bind a process to some of them
+        return len(psutil.Process().cpu_affinity())
+    return os.cpu_count() or 1
+
+
+def peak_memory_megabytes() -> float:
+    """The most memory this process ever held, in MB; its present size where the system does not tell."""
+    info = psutil.Process().memory_info()
+    peak = getattr(info, "peak_wset", info.rss)
+    with suppress(OSError, IndexError):
+        peak = int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) << 10
+    return float(peak / (1 << 20))
+
+
+class PeakMemory:
+    """The most memory several processes held together, shared pages counted once; ten looks a second.
+
+    Pages of files (libraries, mostly) are taken to be the same ones in all processes: asking the system which
+    are would cost far more.
+    """
+
+    def __init__(self, processes: Callable[[], list[int]]) -> None:
+        self._processes = processes
+        self._peak = 0.0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    @property
+    def megabytes(self) -> float:
+        """The peak so far."""
+        return max(self._peak, peak_memory_megabytes())
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.1):
+            held = [_resident(process) for process in self._processes()]
+            together = sum(own for own, _ in held) + max(of_files for _, of_files in held)
+            self._peak = max(self._peak, together / (1 << 20))
+
+
+def _resident(process: int) -> tuple[int, int]:
+    """Bytes of memory of its own, and bytes that others may share."""
+    try:
+        info = psutil.Process(process).memory_info()
+    except psutil.Error:  # it has just ended
+        return 0, 0
+    shared = getattr(info, "shared", 0)
+    return info.rss - shared, shared

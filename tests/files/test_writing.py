@@ -1,0 +1,49 @@
+"""Folders held by one process at a time, and nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pboh.errors import OutputError
+from pboh.files.writing import claimed
+
+HIDDEN = """
+import sys
+sys.modules["fcntl"] = sys.modules["resource"] = None
+import pboh
+from pathlib import Path
+from pboh.files.writing import claimed
+with claimed(Path(sys.argv[1]), Path(sys.argv[1])):
+    assert pboh.load().link("Ray Charles sang about Georgia.").mentions
+"""
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    with (
+        claimed(folder, tmp_path),
+        pytest.raises(OutputError, match="another process"),
+        claimed(folder, tmp_path),
+    ):
+        pass
+    assert not folder.exists()
+    with claimed(folder, tmp_path):
+        (folder / "result").write_text("kept")
+    assert [path.name for path in folder.iterdir()] == ["result"]
+
+
+def test_a_file_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path / "file", tmp_path / "file" / "folder"):
+        with pytest.raises(OutputError, match="in the way"), claimed(folder, folder):
+            pass
+
+
+def test_links_where_unix_modules_are_missing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HIDDEN, str(tmp_path / "folder")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
