@@ -89,3 +89,48 @@ def test_a_reader_that_goes_away_is_no_mistake(command):
         running.stdout.close()
         assert running.stderr.read() == b""
         assert running.wait() != 0
+
+
+@pytest.mark.parametrize("place", ["file/x.json", "folder", "/proc/nope/x.json"])
+def test_places_that_cannot_be_written_are_one_sentence_before_the_work(run, tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pboh.linker.load", lambda *_, **__: pytest.fail("it began to work"))
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    for path, option in options():
+        if option.opts[0] in ("--json", "--report") or (path, option.opts[0]) == ("link", "--out"):
+            code, _, err = run(*path.split(), *needed(path), option.opts[0], place)
+            assert code == 1, path
+            assert "Traceback" not in err
+            assert err.startswith("error: "), path
+
+
+@pytest.mark.parametrize("place", ["file/out", "/proc/nope/out"])
+def test_folders_that_cannot_be_made_are_one_sentence(run, world_model, world_counts, tmp_path, place):
+    (tmp_path / "file").touch()
+    out = tmp_path / place
+    entities = tmp_path / "entities.jsonl"
+    entities.write_text('{"title": "Zorblax"}\n')
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text('{"text": "Paris"}\n')
+    for command in (
+        ("build", world_counts),
+        ("prune", "-m", world_model),
+        ("entities", "add", entities, "-m", world_model),
+        ("extract", tmp_path / "entities.jsonl"),
+        ("download", "simplewiki", "--mirror", "http://127.0.0.1:9"),
+    ):
+        code, _, err = run(*command, "--out", out)
+        assert (code, err.splitlines()[-1][:7]) == (1, "error: "), command
+        assert "Traceback" not in err
+    code, _, err = run("annotate", documents, "-m", world_model, "--out", f"{out}.jsonl")
+    assert (code, err[:7]) == (1, "error: ")
+
+
+def needed(path):
+    """Arguments without which a command does not begin."""
+    given = {"annotate": ["x.jsonl"], "evaluate": ["x.jsonl"], "tune": ["-v", "x"], "calibrate": ["-v", "x"]}
+    given |= {"learn": ["-m", "m", "-c", "c"], "count": ["c", "-o", "o"], "build": ["c", "-o", "o"]}
+    given |= {"prune": ["-m", "m", "-o", "o"], "train": ["d", "-o", "o"], "extract": ["d", "-o", "o"]}
+    given |= {"download": ["enwiki", "--list"], "entities add": ["e"], "entities remove": ["e", "-m", "m"]}
+    return given.get(path, [])

@@ -104,10 +104,15 @@ def main() -> None:
     try:
         group()  # usage errors and Ctrl-C are typer's to report
     except PbohError as error:
-        Console(stderr=True, highlight=False).print(
-            f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True
-        )
+        _say(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush
         sys.exit(141)
+    except OSError as error:  # a file or folder that cannot be used
+        _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        sys.exit(1)
+
+
+def _say(error: str) -> None:
+    Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {escape(error)}", soft_wrap=True)

@@ -112,7 +112,7 @@ def annotate_command(
 
 
 def _titles(model: str | None, only: Path | None) -> tuple[str, ...]:
-    from pboh.cli.only import read_only
+    from pboh.cli.reading import read_only
     from pboh.linker import load
 
     if only is None:
@@ -150,7 +150,7 @@ def _to_file(
 
 def _to_standard_output(inputs: list[str], model: str | None, asked: Options, workers: int) -> dict[str, Any]:
     from pboh.annotation import annotate_stream
-    from pboh.cli.printing import say_waiting
+    from pboh.cli.reading import say_waiting
 
     if "-" in inputs:
         say_waiting("JSON lines")

@@ -30,12 +30,11 @@ def calibrate_command(
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.files.progress import progress, summarise
-    from pboh.files.writing import check_outputs, write_json
+    from pboh.files.writing import write_json
     from pboh.learning.calibration import calibrate
     from pboh.learning.store import store_calibration, target
     from pboh.linker import load
 
-    check_outputs(json)
     into = target(model, out) if write else None
     datasets = [read_dataset(spec) for spec in validation]
     with progress("calibrating") as bar:

@@ -72,11 +72,9 @@ def evaluate_command(
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.runner import uniquely_named
-    from pboh.files.writing import check_outputs
     from pboh.inference.settings import parse_changes
     from pboh.linker import model_folder
 
-    check_outputs(json, report)
     chosen = _systems(systems)
     changes = parse_changes(change or [])
     read = uniquely_named([read_dataset(spec) for spec in datasets])

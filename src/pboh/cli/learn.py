@@ -51,7 +51,7 @@ def learn_command(
     Example: pboh learn --model model --corpus corpus --start bethe --centre start --rescaled
     """
     from pboh.files.progress import console, progress, summarise
-    from pboh.files.writing import check_outputs, write_json
+    from pboh.files.writing import write_json
     from pboh.learning.pseudo_likelihood.documents import DataOptions
     from pboh.learning.pseudo_likelihood.learn import ParameterOptions
     from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
@@ -65,7 +65,6 @@ def learn_command(
             f"{entry['accuracy']:.2%} right ({entry['accuracy_choices']:.2%} of real choices)"
         )
 
-    check_outputs(json)
     with progress("learning") as report:
         figures = learn_parameters(
             model_folder(model), corpus,

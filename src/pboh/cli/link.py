@@ -24,7 +24,8 @@ def link_command(
         Literal["table", "json", "html", "nif"], Option("--format", "-f", help="How to write the result.")
     ] = "table",
     out: Annotated[
-        Path | None, Option("--out", "-o", metavar="FILE", help="Write here, not to the terminal.")
+        Path | None,
+        Option("--out", "-o", metavar="FILE", help="Write to this file.", callback=options.writable),
     ] = None,
     threshold: options.Threshold = None,
     only: options.Only = None,
@@ -41,12 +42,12 @@ def link_command(
       pboh link article.txt --model model --format html --out article.html
       curl -s https://example.org/news.txt | pboh link - --format json
     """
-    from pboh.cli.only import read_only
+    from pboh.cli.reading import read_only, read_text
     from pboh.files.writing import written_aside
     from pboh.inference.settings import parse_changes
     from pboh.linker import load
 
-    text, name = _read(source)
+    text, name = read_text(source)
     linker = load(model, paper=paper, **parse_changes(change or []))
     document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
     if format == "table" and out is None:
@@ -59,30 +60,6 @@ def link_command(
     else:
         with written_aside(out) as aside:
             aside.write_bytes(written)
-
-
-def _read(source: str) -> tuple[str, str | None]:
-    """The text and its name: standard input, a file if there is one of that name, else the argument."""
-    from pboh.cli.printing import say_waiting
-    from pboh.errors import InputError
-
-    if source == "-":
-        say_waiting("text")
-        return sys.stdin.buffer.read().decode("utf-8", "replace"), None
-    try:
-        path = Path(source)
-        if not path.is_file():
-            looks_like_a_path = " " not in source and path.suffix in {".txt", ".md", ".text"}
-            if looks_like_a_path:
-                raise InputError("there is no such file", where=source)
-            return source, None
-        return path.read_bytes().decode("utf-8-sig", "replace"), path.name
-    except OSError as reason:
-        if reason.errno in (36, 22):  # too long for the name of a file, or not one at all: it is the text
-            return source, None
-        raise InputError(f"the file cannot be read ({reason.strerror})", where=source) from None
-    except ValueError:  # a null character: no path, but it may be text
-        return source, None
 
 
 def _written(document: Document, format: str, name: str | None) -> str:

@@ -13,6 +13,14 @@ def _model(default: str | bool) -> Any:
     return Option("--model", "-m", metavar="MODEL", help="A model folder.", show_default=default)
 
 
+def writable(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before any work is done for it."""
+    from pboh.files.writing import check_outputs
+
+    check_outputs(path)
+    return path
+
+
 def cores(workers: int | None) -> int:
     """How many workers are meant by the option: all cores unless it is given."""
     return workers or os.cpu_count() or 1
@@ -56,9 +64,13 @@ Master = Annotated[
 
 # -- what goes in and what comes out --------------------------------------------------------------------
 
-Json = Annotated[Path | None, Option("--json", metavar="FILE", help="Also write the results as JSON.")]
+Json = Annotated[
+    Path | None,
+    Option("--json", metavar="FILE", help="Also write the results as JSON.", callback=writable),
+]
 Report = Annotated[
-    Path | None, Option("--report", metavar="FILE.html", help="Write a report, one HTML file.")
+    Path | None,
+    Option("--report", metavar="FILE.html", help="Write a report, one HTML file.", callback=writable),
 ]
 Validation = Annotated[
     list[str],

@@ -1,8 +1,7 @@
-"""What commands print: tables on standard output, and a hint while they wait for standard input."""
+"""What commands print: tables on standard output."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -18,14 +17,6 @@ def output() -> Console:
     """Standard output; wide when it is not a terminal, so that no cell is cut."""
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=220)
-
-
-def say_waiting(what: str) -> None:
-    """Tell whoever sits at a terminal that the command waits for input."""
-    if sys.stdin is not None and sys.stdin.isatty():
-        from pboh.files.progress import console
-
-        console.print(f"reading {what} from standard input; end with Ctrl-D", style="dim")
 
 
 def show(out: Console, table: Table) -> None:

@@ -35,7 +35,10 @@ def serve_command(
     threads: Annotated[int, Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
     paper: options.Paper = False,
     change: options.Change = None,
-    log_format: Annotated[Literal["json", "text"], Option(help="How to log.")] = "json",
+    log_format: Annotated[
+        Literal["json", "text"] | None,
+        Option(help="How to log.", show_default="text on a terminal, json elsewhere"),
+    ] = None,
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Option(help="Log nothing less important.")
     ] = "info",
@@ -86,7 +89,7 @@ def serve_command(
         port=port,
         workers=workers,
         threads=threads,
-        log_format=log_format,
+        log_format=log_format or ("text" if sys.stderr.isatty() else "json"),
         log_level=log_level,
         shutdown_seconds=shutdown_seconds,
         limits=Limits(

@@ -66,7 +66,6 @@ def tune_command(
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.leakage import check_disjoint
     from pboh.files.progress import console, progress, summarise
-    from pboh.files.writing import check_outputs
     from pboh.inference.settings import parse_changes
     from pboh.learning.grid import differences, parse_space
     from pboh.learning.store import store, target
@@ -75,7 +74,6 @@ def tune_command(
 
     if fit and report is not None:
         raise InputError("a fit has no report", todo="Write its figures with --json FILE")
-    check_outputs(report, json)
     into = target(model, out) if write or out else None
     grid: dict[str, Any] = {"space": parse_space(() if fit else vary or ())}
     datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from pboh.files.writing import write_json
 
+EVERY = 10.0  # seconds between lines of progress where there is no terminal
 console = Console(stderr=True, highlight=False)
 
 
@@ -35,10 +37,21 @@ class _Detail(ProgressColumn):
 
 @contextmanager
 def progress(title: str, *, continues: bool = False) -> Iterator[Report]:
-    """Show a bar titled ``title`` while the block runs; yields the function that moves it.
+    """Show how far a block is: a bar on a terminal, a line now and then elsewhere; yields what to call.
 
     Work that ``continues`` where it was says so when somebody stops it.
     """
+    try:
+        with _bar(title) if console.is_terminal else nullcontext(_Lines(title)) as report:
+            yield report
+    except KeyboardInterrupt:
+        if continues:
+            console.print("stopped; the same command continues from here")
+        raise
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Report]:
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(),
@@ -46,18 +59,26 @@ def progress(title: str, *, continues: bool = False) -> Iterator[Report]:
         _Detail(),
         TimeRemainingColumn(),
     )
-    try:
-        with Progress(*columns, console=console, transient=not console.is_terminal) as bar:
-            task = bar.add_task(title, total=None, detail="")
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(title, total=None, detail="")
 
-            def report(done: float, total: float | None = None, detail: str = "") -> None:
-                bar.update(task, completed=done, total=total, detail=detail)
+        def report(done: float, total: float | None = None, detail: str = "") -> None:
+            bar.update(task, completed=done, total=total, detail=detail)
 
-            yield report
-    except KeyboardInterrupt:
-        if continues:
-            console.print("stopped; the same command continues from here")
-        raise
+        yield report
+
+
+class _Lines:
+    """Reports for a log file: the first one, then one in ten seconds at most."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._next = title, 0.0
+
+    def __call__(self, done: float, total: float | None = None, detail: str = "") -> None:
+        if monotonic() >= self._next:
+            self._next = monotonic() + EVERY
+            share = f" {done / total:.0%}" if total else ""
+            console.print(f"{self._title}{share} {detail}".rstrip(), soft_wrap=True, markup=False)
 
 
 def summarise(
