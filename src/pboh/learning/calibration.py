@@ -9,6 +9,7 @@ stored in ``model.json`` together with what they were fitted on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration
+from pboh.evaluation.metrics import Floats, Scores, micro_scores
 from pboh.files.progress import Report, silent
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
@@ -25,9 +27,9 @@ from pboh.learning.logistic import maximise, yes_or_no
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
+    from pboh.inference.engine import Solution
     from pboh.linker import Linker
 
-Floats = NDArray[np.float64]
 Example = tuple[dict[str, Floats], NDArray[np.bool_]]
 
 ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
@@ -56,19 +58,15 @@ def fit_weights(
 def isotonic(z: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
     """Pool adjacent violators: the rising steps closest to ``right``, as (z, share, size) of each."""
     order = np.argsort(z, kind="stable")
-    means: list[float] = []
-    sizes: list[float] = []
-    centres: list[float] = []
+    steps: list[tuple[float, float, float]] = []  # z, share and size
     for at, hit in zip(z[order].tolist(), right[order].tolist(), strict=True):
-        means.append(float(hit))
-        sizes.append(1.0)
-        centres.append(at)
-        while len(means) > 1 and means[-2] >= means[-1]:
-            n = sizes[-2] + sizes[-1]
-            means[-2:] = [(means[-2] * sizes[-2] + means[-1] * sizes[-1]) / n]
-            centres[-2:] = [(centres[-2] * sizes[-2] + centres[-1] * sizes[-1]) / n]
-            sizes[-2:] = [n]
-    return np.asarray(centres), np.asarray(means), np.asarray(sizes)
+        steps.append((at, float(hit), 1.0))
+        while len(steps) > 1 and steps[-2][1] >= steps[-1][1]:
+            (z1, share1, n1), (z2, share2, n2) = steps[-2:]
+            n = n1 + n2
+            steps[-2:] = [((z1 * n1 + z2 * n2) / n, (share1 * n1 + share2 * n2) / n, n)]
+    centres, shares, sizes = np.asarray(steps).reshape(-1, 3).T
+    return centres, shares, sizes
 
 
 def fit_knots(z: Floats, right: NDArray[np.bool_], most: int = KNOTS) -> tuple[tuple[float, float], ...]:
@@ -77,17 +75,14 @@ def fit_knots(z: Floats, right: NDArray[np.bool_], most: int = KNOTS) -> tuple[t
     Few, because a step of five mentions says little; each group counts one miss and one hit more than it has.
     """
     centres, means, sizes = isotonic(z, right)
-    group = np.minimum((np.cumsum(sizes) - sizes / 2) / max(sizes.sum(), 1.0) * most, most - 1).astype(
-        np.int64
-    )
+    middle = (np.cumsum(sizes) - sizes / 2) / max(sizes.sum(), 1.0)
+    group = np.minimum(middle * most, most - 1).astype(np.int64)
     knots: list[tuple[float, float]] = []
-    for g in np.unique(group):
-        inside = group == g
+    for inside in (group == g for g in np.unique(group)):
         n = sizes[inside].sum()
-        share = ((means * sizes)[inside].sum() + 1) / (n + 2)
-        knots.append(
-            (float((centres * sizes)[inside].sum() / n), float(max([share, *(p for _, p in knots)])))
-        )
+        share = float(((means * sizes)[inside].sum() + 1) / (n + 2))
+        place = float((centres * sizes)[inside].sum() / n)
+        knots.append((place, max([share, *(p for _, p in knots)])))
     return tuple(knots)
 
 
@@ -109,10 +104,7 @@ def answer_examples(linker: Linker, document: GoldDocument) -> Example:
     solution = linker.engine.solve(document.text, spans)
     features = answer_features(solution, linker.model["entity_occurrences"])
     golds = [_known(linker, m.golds) for m in document.linked]
-    answered = solution.answer >= 0
-    entity = solution.unary.entity[np.arange(len(spans)), np.maximum(solution.answer, 0)].tolist()
-    right = np.asarray([e in gold for e, gold in zip(entity, golds, strict=True)], bool)
-    return {name: column[answered] for name, column in features.items()}, right[answered]
+    return _some((features, _right(solution, golds)), solution.answer >= 0)
 
 
 def mention_examples(linker: Linker, document: GoldDocument) -> Example:
@@ -130,19 +122,29 @@ def mention_examples(linker: Linker, document: GoldDocument) -> Example:
         spans = [Span(*place) for place in zip(start, end, strict=True)]
         solution = linker.engine.solve(text, spans)
         features = detection_features(solution, occurrences, text, spans, link)
-        entity = solution.unary.entity[np.arange(len(spans)), np.maximum(solution.answer, 0)].tolist()
-        right = [e in gold.get(span[:2], ()) for e, span in zip(entity, spans, strict=True)]
+        right = _right(solution, [gold.get(span[:2], set()) for span in spans])
         keep = solution.answer >= 0
         for i, span in enumerate(spans):
             keep[i] &= text[span.start : span.end] not in seen or span[:2] in gold
             seen.add(text[span.start : span.end])
-        parts.append(({name: column[keep] for name, column in features.items()}, np.asarray(right)[keep]))
+        parts.append(_some((features, right), keep))
     return _joined(parts, MENTION)
 
 
 def _known(linker: Linker, titles: Sequence[str]) -> set[int]:
     found = (linker.entity(title) for title in titles)
     return {entity.index for entity in found if entity is not None}
+
+
+def _right(solution: Solution, golds: Sequence[set[int]]) -> NDArray[np.bool_]:
+    """Whether the answer of every mention is among its golds."""
+    answers = np.take_along_axis(solution.unary.entity, np.maximum(solution.answer, 0)[:, None], 1)[:, 0]
+    return np.asarray([entity in gold for entity, gold in zip(answers.tolist(), golds, strict=True)], bool)
+
+
+def _some(example: Example, keep: NDArray[np.bool_]) -> Example:
+    features, right = example
+    return {name: column[keep] for name, column in features.items()}, right[keep]
 
 
 def _joined(parts: Sequence[Example], names: Sequence[str]) -> Example:
@@ -166,45 +168,37 @@ def fit(
 
     Documents of one group, such as the sentences of a page, are left out together.
     """
-    features, right = _joined(examples, names)
+    joined = features, right = _joined(examples, names)
     if not right.any() or right.all():
         raise InputError(
             "these documents cannot calibrate a model: their answers are all right or all wrong",
             todo="Give more documents, and ones that the model was not trained on",
         )
-    held_out = np.empty(len(right))
+    held_out = np.full(len(right), right.mean())
     folds = np.asarray(groups if groups is not None else range(len(examples))) % 5
     fold = np.repeat(folds, [len(example[1]) for example in examples])
     for k in range(5):
-        if (fold == k).any() and right[fold != k].any() and not right[fold != k].all():
-            part = _fitted(
-                {name: column[fold != k] for name, column in features.items()}, right[fold != k], names
+        rest = right[fold != k]
+        if rest.any() and not rest.all():
+            held_out[fold == k] = _fitted(*_some(joined, fold != k), names).probability(
+                _some(joined, fold == k)[0]
             )
-            held_out[fold == k] = part.probability(
-                {name: column[fold == k] for name, column in features.items()}
-            )
-        else:
-            held_out[fold == k] = right.mean()
     fitted = _fitted(features, right, names)
     threshold = best_threshold(held_out, right, gold, beta)
-    figures: dict[str, Any] = {
+
+    def at(threshold: float) -> dict[str, float]:
+        answered = held_out >= threshold
+        counts = np.asarray([[right[answered].sum(), answered.sum(), gold]], np.float64)
+        return asdict(Scores.of(micro_scores(counts)))
+
+    figures = {
         "answers": len(right),
         "right": int(right.sum()),
         "error": calibration(held_out, right).error,
-    }
-    figures |= {
-        "at_threshold": _at(threshold, held_out, right, gold),
-        "without": _at(0.0, held_out, right, gold),
+        "at_threshold": at(threshold),
+        "without": at(0.0),
     }
     return Reliability(fitted.weights, fitted.knots, float(np.floor(1e4 * threshold)) / 1e4), figures
-
-
-def _at(threshold: float, probability: Floats, right: NDArray[np.bool_], gold: int) -> dict[str, float]:
-    answered = probability >= threshold
-    correct = float(right[answered].sum())
-    precision, recall = correct / max(1, int(answered.sum())), correct / max(1, gold)
-    f1 = 2 * precision * recall / max(1e-12, precision + recall)
-    return {"precision": precision, "recall": recall, "f1": f1}
 
 
 def _fitted(features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]) -> Reliability:
