@@ -13,7 +13,7 @@ from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.evaluation.metrics import judge, macro_scores, micro_scores
 from pboh.evaluation.runner import answer_document
-from pboh.evaluation.trials import gain_draws, micro_f1, scoring, value_of, with_values
+from pboh.evaluation.trials import scoring, value_of, with_values
 from pboh.inference.settings import DEFAULT, PAPER
 from pboh.learning.grid import SPACE, Trial, Tuning, differences, fine_values, parse_space, tune
 from pboh.linker import Linker
@@ -166,12 +166,3 @@ def test_settings_survive_as_json(tmp_path: Path) -> None:
     back = DEFAULT.change(**stored)
     assert back.clip > 1e300  # JSON has no infinity
     assert back.change(clip=odd.clip) == odd
-
-
-def test_gains_are_drawn_in_pairs() -> None:
-    old = [np.array([[1.0, 2.0, 2.0], [2.0, 2.0, 4.0], [0.0, 1.0, 1.0]])]
-    assert not gain_draws(old, old, micro_f1).any()
-    new = [old[0] + [[1.0, 0.0, 0.0]] * 3]
-    draws = gain_draws(new, old, micro_f1)
-    assert (draws > 0).all() and draws.std() > 0
-    assert np.allclose(gain_draws(new * 2, old * 2, micro_f1), draws)  # the same pages twice prove no more

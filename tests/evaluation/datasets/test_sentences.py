@@ -14,7 +14,7 @@ from pboh.evaluation.datasets.core import GoldDocument, GoldMention
 from pboh.evaluation.datasets.sentences import sentences
 from pboh.evaluation.leakage import check_disjoint
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def document(text: str, *names: str) -> GoldDocument:

@@ -12,7 +12,7 @@ from pboh.errors import InputError
 from pboh.evaluation.datasets import GoldDocument, GoldMention, read_dataset
 from pboh.evaluation.datasets.later import later_mentions
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def document(marked: str) -> GoldDocument:

@@ -1,0 +1,38 @@
+"""Accuracy in groups, calibration and intervals of shares."""
+
+from __future__ import annotations
+
+import pytest
+
+from pboh.evaluation import breakdowns
+from pboh.evaluation.runner import evaluate
+
+
+class TestBreakdowns:
+    def test_bins(self, linker, small) -> None:
+        run = evaluate(linker, [small], ["pboh"]).runs[0]
+        bins = {b.label: (b.count, b.accuracy) for b in breakdowns.by_ambiguity([run.judgement])}
+        assert bins == {"0": (1, 0.0), "1": (1, 1.0), "2": (3, pytest.approx(1 / 3))}
+        lengths = {b.label: b.count for b in breakdowns.by_length([run.judgement, run.judgement])}
+        assert lengths == {"2–4": 10}
+        assert [b.label for b in breakdowns.by_popularity([run.judgement], [run.judgement.candidates])]
+
+    def test_labels(self) -> None:
+        assert [breakdowns._label(*pair) for pair in ((0, 1), (2, 5), (1000, None))] == ["0", "2–4", "1,000+"]
+
+    def test_calibration(self, linker, small) -> None:
+        run = evaluate(linker, [small], ["pboh"]).runs[0]
+        curve = breakdowns.calibration_of([run.judgement])
+        # answers: Paris 0.9 wrong, Texas 1.0 right, Jordan 0.3 right, Jordan 0.3 wrong
+        assert curve.points == ((pytest.approx(0.3), 0.5, 2), (pytest.approx(0.95), 0.5, 2))
+        assert curve.error == pytest.approx((0.2 * 2 + 0.45 * 2) / 4)
+
+    def test_rounds(self, linker, small) -> None:
+        run = evaluate(linker, [small], ["pboh"]).runs[0]
+        assert breakdowns.rounds_histogram([run.judgement]) == {1: 0, 2: 1, 3: 1}
+
+    def test_wilson(self) -> None:
+        assert breakdowns.wilson(0, 0) == (0.0, 1.0)
+        low, high = breakdowns.wilson(50, 100)
+        assert (low, high) == (pytest.approx(0.4038, abs=1e-3), pytest.approx(0.5962, abs=1e-3))
+        assert breakdowns.wilson(10, 10)[1] == pytest.approx(1.0)
