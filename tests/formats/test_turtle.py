@@ -16,17 +16,17 @@ def literal(text: str, datatype: str | None, language: str | None) -> rdflib.Lit
     if datatype in {XSD + "integer", XSD + "decimal", XSD + "double"}:
         text = repr(float(text))
     if language or datatype in {None, XSD + "string"}:
-        return rdflib.Literal(text, lang=language)
+        return rdflib.Literal(text, lang=language and language.lower())
     return rdflib.Literal(text, datatype=rdflib.URIRef(datatype or ""), normalize=False)
 
 
-def as_rdflib(text: str, base: str = "") -> rdflib.Graph:
+def as_rdflib(text: str, base: str | None = None) -> rdflib.Graph:
     """What our reader found, as a graph of the reference library."""
 
     def term(node: Term) -> rdflib.term.Node:
         if isinstance(node, Literal):
             return literal(node.text, node.datatype, node.language)
-        return rdflib.BNode("b" + node.replace(" ", "_")) if isinstance(node, Blank) else rdflib.URIRef(node)
+        return rdflib.BNode(f"b{node}") if isinstance(node, Blank) else rdflib.URIRef(node)
 
     graph = rdflib.Graph()
     for subject, predicate, value in parse_turtle(text, base):
@@ -82,8 +82,10 @@ def test_an_escaped_full_stop_belongs_to_the_name() -> None:
 
 
 def test_surrogate_pairs_are_one_character_and_halves_are_none() -> None:
-    (triple,) = parse_turtle(r'<s> <p> "\ud83d\ude00 \ud83d" .')
-    assert str(triple[2]) == "\U0001f600 \ufffd"
+    (triple,) = parse_turtle(r'<s> <p> "\ud83d\ude00" .')
+    assert str(triple[2]) == "\U0001f600"
+    with pytest.raises(TurtleError, match="surrogate"):
+        list(parse_turtle(r'<s> <p> "\ud83d" .'))
 
 
 @pytest.mark.parametrize(
@@ -100,8 +102,8 @@ def test_surrogate_pairs_are_one_character_and_halves_are_none() -> None:
         ('"literal" <b> <c> .', 1, 1),
         ("<a> <b> true false .", 1, 14),
         ("@prefix e <http://e.org/> .", 1, 9),
-        (r'<a> <b> "\q" .', 1, 9),
-        (r'<a> <b> "\UFFFFFFFF" .', 1, 9),
+        (r'<a> <b> "\q" .', 1, 10),
+        (r'<a> <b> "\UFFFFFFFF" .', 1, 10),
         ("<a> <b> <c> ) .", 1, 13),
         ("{ <a> <b> <c> }", 1, 1),
     ],
@@ -126,6 +128,15 @@ def test_a_missing_end_is_an_error_however_long(start: str) -> None:
     text = "<a> <b> " + start + "x.\\" * 100_000
     with pytest.raises(TurtleError):
         list(parse_turtle(text))
+
+
+def test_prefixes_cannot_blow_a_text_up() -> None:
+    bomb = f"@prefix e: <http://e.org/{'x' * 100_000}> .\n" + "e:a e:b e:c .\n" * 20_000
+    with pytest.raises(TurtleError, match="expand"):
+        list(parse_turtle(bomb))
+    based = f"@base <http://e.org/{'x/' * 50_000}> .\n" + "<a> <b> <c> .\n" * 20_000
+    with pytest.raises(TurtleError, match="expand"):
+        list(parse_turtle(based))
 
 
 IRIS = st.text("abcdefgh/#é", min_size=1, max_size=6).map(lambda path: f"<http://e.org/{path}>")
