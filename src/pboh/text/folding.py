@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 _LETTERS = str.maketrans(
@@ -13,18 +12,17 @@ _LETTERS = str.maketrans(
         ",": " ", "!": "", "?": "", ":": " ", ";": " ", "·": " ",
     }
 )  # fmt: skip
-_SPACES = re.compile(r"\s+")
 
 
 def squeeze(name: str) -> str:
     """A name with its white space collapsed: the form of the CASED layer."""
-    return _SPACES.sub(" ", name).strip()
+    return " ".join(name.split())
 
 
 def fold(name: str) -> str:
     """Lower case without accents, punctuation and a leading article: the loosest form that is looked up."""
     folded = name.casefold() if name.isascii() else _without_marks(name)
-    folded = _SPACES.sub(" ", folded.translate(_LETTERS)).strip()
+    folded = squeeze(folded.translate(_LETTERS))
     if folded.startswith("the ") and len(folded) > 4:
         return folded[4:]
     return folded or squeeze(name.lower())

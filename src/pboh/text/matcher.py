@@ -13,8 +13,9 @@ read is the beginning of a name, or may be one; only then is the table asked.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,8 @@ from pboh.text.matcher_kernels import (
     SPACE,
     WORD,
     find_beginnings,
-    match,
+    match_folded,
+    match_written,
     set_flags,
 )
 from pboh.text.word_kernels import BREAK, UNSPACED
@@ -90,8 +92,12 @@ class Lexicon(NamedTuple):
     @classmethod
     def of(cls, names: list[str]) -> Lexicon:
         """A lexicon of names as written; the k-th place is that of the k-th smallest hash."""
-        hashes = np.unique(hash_strings(names))
-        return cls(hashes, bucket_index(hashes), make_filter(hashes, beginnings(names)))
+        return cls.of_hashes(np.unique(hash_strings(names)), beginnings(names))
+
+    @classmethod
+    def of_hashes(cls, names: Array, begins: Array) -> Lexicon:
+        """A lexicon of the ascending hashes of names and of what they begin with."""
+        return cls(names, bucket_index(names), make_filter(names, begins))
 
     def places(self, names: list[str]) -> Array:
         """Place of every name, −1 where it is not in the lexicon."""
@@ -115,21 +121,36 @@ def beginnings(names: list[str]) -> Array:
 
 
 def matches(text: str, lexicon: Lexicon, written: Array, loosely: Array, least: float) -> tuple[Array, Array]:
-    """All occurrences worth at least ``least``, in order of their start; :func:`match` names the columns."""
+    """Names in a text: rows (start, end, place in the lexicon, tokens, form), and what each is worth.
+
+    ``written[k]`` and ``loosely[k]`` are what name k is worth as written and folded; a name worth less than
+    ``least`` is passed over, and an empty ``loosely`` leaves folding out.
+    """
+    codes, letters = code_points(text), characters()
+    kinds, folding = _kinds(codes, letters), (letters.folded, letters.several)
+    exact = _blocks(match_written, codes, kinds, *lexicon, written, least)
+    loose = _blocks(match_folded, codes, kinds, *folding, *lexicon, loosely, least) if loosely.size else ()
+    rows, folded = (np.concatenate([np.empty((0, 5), np.int64), *blocks]) for blocks in (exact, loose))
+    return np.concatenate([rows, folded]), np.concatenate([written[rows[:, 2]], loosely[folded[:, 2]]])
+
+
+def find_all_written(text: str, lexicon: Lexicon, letters: Characters) -> Iterator[Array]:
+    """Rows of all names as written, some thousands at a time."""
     codes = code_points(text)
-    rows, values = [np.empty((0, 5), np.int64)], [np.empty(0, np.float32)]
-    found = np.empty((min(1 << 16, 2 * LONGEST * (codes.size + 1)), 5), np.int64)
-    value = np.empty(len(found), np.float32)
-    here = 0
+    any_name = np.ones(lexicon.hashes.size, np.uint8)
+    return _blocks(match_written, codes, _kinds(codes, letters), *lexicon, any_name, 1)
+
+
+def _kinds(codes: Array, letters: Characters) -> Array:
+    """The kinds of a text's characters, and one that ends the last token."""
+    kinds = np.full(codes.size + 1, OTHER, np.uint8)
+    np.take(letters.kind, codes, out=kinds[:-1], mode="clip")
+    return kinds
+
+
+def _blocks(kernel: Any, codes: Array, kinds: Array, *arguments: Any) -> Iterator[Array]:
+    size, here = min(1 << 16, LONGEST * (codes.size + 1)), 0
     while here < codes.size:
-        used, here = match(codes, here, *characters(), *lexicon, written, loosely, least, found, value)
-        rows.append(found[:used].copy())
-        values.append(value[:used].copy())
-    return np.concatenate(rows), np.concatenate(values)
-
-
-def occurrences(text: str, lexicon: Lexicon) -> Array:
-    """How often each name of the lexicon stands in the text as written, inside longer names too."""
-    any_name = np.ones(lexicon.hashes.size, np.float32)
-    rows, _ = matches(text, lexicon, any_name, np.empty(0, np.float32), 0.5)
-    return np.bincount(rows[:, 2], minlength=lexicon.hashes.size)
+        found = np.empty((size, 5), np.int64)
+        used, here = kernel(codes, kinds, here, *arguments, found)
+        yield found[:used]

@@ -95,74 +95,103 @@ def find_beginnings(codes, kind, longest, out):  # type: ignore[no-untyped-def]
     return used
 
 
-@njit(cache=True, nogil=True)
-def match(codes, start, kind, folded, several, hashes, buckets, bits, written, loosely, least, found, value):  # type: ignore[no-untyped-def]
-    """Find names from code point ``start`` on until ``found`` is full.
+@njit(cache=True, nogil=True, inline="always")
+def _may_begin(kinds, here):  # type: ignore[no-untyped-def]
+    """Whether a name may begin at ``here``."""
+    sort = kinds[here] & 3
+    return sort == SINGLE or (sort == WORD and (here == 0 or kinds[here - 1] & 3 != WORD))
 
-    ``written[k]`` and ``loosely[k]`` are what name k is worth as written and folded; a name worth less than
-    ``least`` is passed over (and an empty ``loosely`` leaves folding out). A row of ``found`` is (start, end,
-    place in the table, tokens, form), ``value`` its worth. Returns the number of rows and where to go on.
+
+@njit(cache=True, nogil=True, inline="always")
+def _after_gap(codes, kinds, at):  # type: ignore[no-untyped-def]
+    """Where the white space at ``at`` ends; the end of the text if a paragraph ends in it."""
+    lines = 0
+    while kinds[at] & 3 == SPACE:
+        lines += codes[at] == 10
+        at += 1
+    return at if lines <= 1 else codes.size
+
+
+@njit(cache=True, nogil=True)
+def match_written(codes, kinds, start, hashes, buckets, bits, worth, least, found):  # type: ignore[no-untyped-def]
+    """Find names as written, white space collapsed, from code point ``start`` on until ``found`` is full.
+
+    ``kinds`` are the kinds of the text's ``codes`` and one more, which is OTHER. Name k is passed over if
+    ``worth[k]`` is less than ``least``. A row of ``found`` is (start, end, place in the table, tokens, form).
+    Returns the number of rows and where to go on.
     """
-    shift = _shift(bits)
-    n, used, here = codes.size, 0, start
-    while here < n and used + 2 * LONGEST <= len(found):
-        first = kind[codes[here]]
-        sort = first & 3
-        if sort in (SPACE, OTHER) or (sort == WORD and here > 0 and kind[codes[here - 1]] & 3 == WORD):
+    n, shift = codes.size, _shift(bits)
+    used, here = 0, start
+    while here < n and used + LONGEST <= len(found):
+        if not _may_begin(kinds, here):
             here += 1
             continue
-        h, f = START, START
-        whole, loose = True, loosely.size > 0 and first & SMALL == 0
-        blank = False  # a space waits to be written to the folded name
-        at, tokens = here, 0
-        while tokens < LONGEST and (whole or loose):
-            sort = kind[codes[at]] & 3
-            while True:  # one token
-                code = codes[at]
-                if whole:
-                    h = feed(h, code)
-                if loose:
-                    f, blank = _feed_folded(f, blank, folded[code], several)
-                at += 1
-                if sort != WORD or at == n or kind[codes[at]] & 3 != WORD:
-                    break
+        first, at, tokens, h = here, here, 0, START
+        goes_on = True
+        while goes_on:
+            h = feed(h, codes[at])
+            at += 1
+            if kinds[at - 1] & 3 == WORD:
+                while kinds[at] & 3 == WORD:
+                    h = feed(h, codes[at])
+                    at += 1
             tokens += 1
-            ends = at == n
-            if whole:
-                key = mix(h)
-                flags = _flags(bits, shift, key)
-                if flags & IS:
-                    place = find(hashes, buckets, key)
-                    if place >= 0 and written[place] >= least:
-                        found[used] = here, at, place, tokens, AS_WRITTEN
-                        value[used] = written[place]
-                        used += 1
-                whole = flags & BEGINS != 0
-            if loose:
-                key = mix(f)
-                flags = _flags(bits, shift, key)
-                if flags & IS and sort != OTHER:
-                    place = find(hashes, buckets, key)
-                    if place >= 0 and loosely[place] >= least:
-                        found[used] = here, at, place, tokens, FOLDED
-                        value[used] = loosely[place]
-                        used += 1
-                # what folds to nothing glues its neighbours together (U.S., O'Neill): not a word's end yet
-                glued = not ends and folded[codes[at]] != 32
-                glued &= folded[codes[at - 1]] == DROPPED or (not ends and folded[codes[at]] == DROPPED)
-                if not glued:
-                    loose = flags & BEGINS != 0
-            if ends or not (whole or loose):
-                break
-            lines, gap = 0, at
-            while at < n and kind[codes[at]] & 3 == SPACE:
-                lines += codes[at] == 10
-                at += 1
-            if at == n or lines > 1:
-                break
-            if at > gap:
-                blank = True
-                if whole:
-                    h = feed(h, 32)
-        here += 1
+            if tokens == 1:
+                here = at  # no name begins inside a token
+            key = mix(h)
+            flags = _flags(bits, shift, key)
+            if flags & IS:
+                place = find(hashes, buckets, key)
+                if place >= 0 and worth[place] >= least:
+                    found[used] = first, at, place, tokens, AS_WRITTEN
+                    used += 1
+            goes_on = flags & BEGINS != 0 and tokens < LONGEST
+            if goes_on and kinds[at] & 3 == SPACE:
+                h = feed(h, 32)
+                at = _after_gap(codes, kinds, at)
+            goes_on &= at < n
     return used, here
+
+
+@njit(cache=True, nogil=True)
+def match_folded(codes, kinds, start, folded, several, hashes, buckets, bits, worth, least, found):  # type: ignore[no-untyped-def]
+    """The same for names and texts that are folded, from tokens that do not begin with a small letter."""
+    n, shift = codes.size, _shift(bits)
+    used, here = 0, start
+    while here < n and used + LONGEST <= len(found):
+        if kinds[here] & SMALL or not _may_begin(kinds, here):
+            here += 1
+            continue
+        first, at, tokens, f = here, here, 0, START
+        blank = False  # a space waits to be written to the folded name
+        goes_on = True
+        while goes_on:
+            sort = kinds[at] & 3
+            f, blank = _feed_folded(f, blank, folded[codes[at]], several)
+            at += 1
+            while sort == WORD and kinds[at] & 3 == WORD:
+                f, blank = _feed_folded(f, blank, folded[codes[at]], several)
+                at += 1
+            tokens += 1
+            if tokens == 1:
+                here = at
+            key = mix(f)
+            flags = _flags(bits, shift, key)
+            if flags & IS and sort != OTHER:
+                place = find(hashes, buckets, key)
+                if place >= 0 and worth[place] >= least:
+                    found[used] = first, at, place, tokens, FOLDED
+                    used += 1
+            goes_on = at < n and tokens < LONGEST and (flags & BEGINS != 0 or _glued(codes, folded, at))
+            if goes_on and kinds[at] & 3 == SPACE:
+                blank = True
+                at = _after_gap(codes, kinds, at)
+                goes_on = at < n
+    return used, here
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _glued(codes, folded, at):  # type: ignore[no-untyped-def]
+    """Whether ``at`` ends no word because what folds to nothing glues its neighbours: U.S., O'Neill."""
+    following = folded[codes[at]]
+    return following == DROPPED or (following != 32 and folded[codes[at - 1]] == DROPPED)

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from twin import Counted, rows
 
 from pboh.counts import CountOptions, count
-from pboh.counts.occurrences import LONGEST, Dictionary
+from pboh.counts.occurrences import Dictionary
 from pboh.errors import InputError
+from pboh.text.matcher_kernels import LONGEST
 
 
 def cut(text: str) -> list[str]:
-    """Tokens with the space before them, if any; lines apart."""
-    return re.findall(r"\s*(?:[^\W_]+|[^\w\s]|_)", text)
+    """Tokens with the space before them, if any; lines apart. A Chinese character is a token."""
+    return re.findall(r"\s*(?:[一-鿿]|[^\W_一-鿿]+|[^\w\s]|_)", text)
 
 
 def slow(names: list[str], texts: list[str]) -> list[int]:
@@ -60,6 +61,12 @@ def test_whole_words_cased_and_overlapping() -> None:
     names = ["York", "New York", "new", "Yahoo!", "C", "C++", "York\u0301"]
     text = "New York, New\nYork; Yorkshire newer new. Yahoo! C++ York\u0301"
     assert Dictionary.of([names]).count([[text]]).tolist() == [2, 1, 1, 1, 1, 1, 1]
+
+
+def test_names_of_scripts_without_spaces_are_counted_where_they_are_detected() -> None:
+    names = ["東京", "東京都", "京都", "กรุงเทพ", "ကို", "Linux", "リナックス"]
+    text = "東京都は東京、京都。Linuxリナックス ไปกรุงเทพ"
+    assert Dictionary.of([names]).count([[text]]).tolist() == [2, 1, 2, 1, 0, 1, 1]
 
 
 def test_a_large_dictionary_grows() -> None:
