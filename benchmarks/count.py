@@ -59,7 +59,6 @@ def write_corpus(
           target=targets, entity=ints(own))  # fmt: skip
     write(folder / "words", 0, word=ints(range(VOCABULARY)), text=[f"word{w:06}" for w in range(VOCABULARY)],
           count=pa.array(np.arange(VOCABULARY, 0, -1), pa.int64()))  # fmt: skip
-    write(folder / "own_words", 0, entity=ints([]), word=ints([]), count=ints([]))
     shuffle = draw.permutation(entities)
     for number, start in enumerate(range(0, pages, CHUNK)):
         here = links[start : start + CHUNK]

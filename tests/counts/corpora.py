@@ -118,8 +118,6 @@ def write_corpus(folder: Path, pages: Sequence[Page], language: str = "en") -> P
             for w in pages[n].words
         )
         _write_counts(folder / "context_words", chunk, around)
-        first = Counter((entity[own[n]], word[w]) for n in numbers if own.get(n) for w in pages[n].words[:5])
-        _write_counts(folder / "own_words", chunk, first)
         shown = [n for n in numbers if pages[n].kind in ("article", "list", "disambiguation")]
         _write(
             folder / "texts",

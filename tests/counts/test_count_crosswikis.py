@@ -106,7 +106,7 @@ def test_named_options(corpus: Path, tmp_path: Path) -> None:
     assert (
         counted.entities["Unknown place"]["documents"] == 0 and not counted.entities["Unknown place"]["page"]
     )
-    count([corpus], tmp_path / "off", CountOptions(crosswikis=str(file), crosswikis_weight=0))
+    count([corpus], tmp_path / "off")
     assert all(source != "crosswikis" for _, _, source in Counted(tmp_path / "off").names())
 
 

@@ -49,7 +49,6 @@ def agree(corpus: Path, counts: Path, top: int = 64, min_word_count: int = 3) ->
     for (entity, _), c in around.items():
         sums[entity] = sums.get(entity, 0) + c
     assert counted.word_totals() == sums
-    assert counted.words("own_words") == twin.words("own_words")
     assert counted.background == twin.background
     assert totals["word_tokens"] == sum(twin.background.values())
 
@@ -75,7 +74,6 @@ def test_single_corpus_keeps_its_numbers_and_orders(corpus: Path, tmp_path: Path
         "names": ("name", "entity", "source"),
         "incidences": ("entity", "document"),
         "word_entity": ("entity", "word"),
-        "own_words": ("entity", "word"),
         "word_totals": ("entity",),
     }
     for table, columns in keys.items():
@@ -113,11 +111,7 @@ def test_distributions_sum_to_one(corpus: Path, tmp_path: Path) -> None:
         assert mass == pytest.approx(1, abs=1e-9)
 
 
-def test_name_sources_can_be_switched_off(corpus: Path, tmp_path: Path) -> None:
-    paper = CountOptions(title_weight=0, redirect_weight=0, disambiguation_weight=0)
-    manifest = count([corpus], tmp_path / "paper", paper)
-    assert {source for _, _, source in Counted(tmp_path / "paper").names()} == {"anchor"}
-    assert manifest["weights"]["title"] == 0
+def test_names_come_from_every_source(corpus: Path, tmp_path: Path) -> None:
     count([corpus], tmp_path / "all")
     assert {s for _, _, s in Counted(tmp_path / "all").names()} == {
         "anchor",

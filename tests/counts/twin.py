@@ -155,6 +155,5 @@ class Counted:
             "documents": Counter(self.documents()),
             "background": self.background,
             "word_entity": self.words("word_entity"),
-            "own_words": self.words("own_words"),
             "word_totals": self.word_totals(),
         }

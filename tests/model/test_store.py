@@ -1,14 +1,19 @@
 """The model folder: opens whole or not at all, and says what is wrong with it."""
 
 import json
+import resource
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
 
 from pboh.errors import CountsError, ModelError, OutputError
 from pboh.model.build import BuildOptions, build_model
-from pboh.model.store import ARRAYS, ModelWriter, open_model, verify
+from pboh.model.store import ARRAYS, ModelWriter, changing, open_model, verify
 
 
 @pytest.fixture
@@ -103,10 +108,63 @@ def test_an_interrupted_build_leaves_the_old_model(model, world_counts, monkeypa
     assert [path.name for path in model.parent.iterdir()] == ["model"]
 
 
+def test_a_place_is_written_to_by_one_at_a_time(model, world_counts):
+    with ModelWriter(model):
+        with pytest.raises(OutputError, match="another process is writing here"):
+            build_model(world_counts, model)
+        with pytest.raises(OutputError, match="another process is writing here"), changing(model):
+            pass
+    with changing(model), pytest.raises(OutputError, match="another process is writing here"):
+        build_model(world_counts, model)
+    build_model(world_counts, model)
+
+
+def test_what_a_killed_run_left_is_cleaned_up(model, world_counts):
+    for left_over in (model.parent / ".model.tmp" / "model", model / ".entity_id.npy.tmp"):
+        left_over.mkdir(parents=True)
+        (left_over / "title_blob.npy").write_bytes(b"half")
+    with changing(model):
+        assert not list(model.glob(".*"))
+    build_model(world_counts, model)
+    assert [path.name for path in model.parent.iterdir()] == ["model"]
+    verify(model)
+
+
+def test_a_model_is_in_its_place_while_it_is_replaced(model):
+    manifest = (model / "model.json").read_bytes()
+    info = json.loads(manifest)
+    missing, done = [], threading.Event()
+
+    def watch():
+        while not done.is_set():
+            missing.append(not (model / "model.json").exists())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(100):
+        with ModelWriter(model) as writer:
+            writer.finish(info)
+    done.set()
+    watcher.join()
+    assert missing and not any(missing)
+    assert [path.name for path in model.parent.iterdir()] == ["model"]
+
+
+def test_a_full_disk_is_one_sentence(world_counts, tmp_path):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+
+    code = "from pboh.cli import main; main()"
+    command = [sys.executable, "-c", code, "build", str(world_counts), "--out", str(tmp_path / "model")]
+    run = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stderr
+    assert "no space is left on the disk" in run.stderr and "Traceback" not in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_parts_of_a_model_can_be_left_out(world_counts, tmp_path):
-    build_model(
-        world_counts, tmp_path / "small", BuildOptions(fuzzy=False, own_words=False, derived_names=False)
-    )
+    build_model(world_counts, tmp_path / "small", BuildOptions(fuzzy=False, derived_names=False))
     model = open_model(tmp_path / "small")
-    assert not {"rescue_blob", "own_word"} & set(model.arrays)
+    assert "rescue_blob" not in model
     assert int(np.max(model["name_layer"])) <= 6

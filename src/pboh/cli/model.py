@@ -18,7 +18,6 @@ def build(
     top: options.Top = 64,
     derived_names: Annotated[bool, Option(help="Also learn names that titles suggest.")] = True,
     fuzzy: Annotated[bool, Option(help="Index names so that misspelt ones are found.")] = True,
-    own_words: Annotated[bool, Option(help="Keep the words of entities' own pages.")] = True,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
@@ -31,7 +30,7 @@ def build(
 
     began = perf_counter()
     with progress("building") as report:
-        info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy, own_words), report)
+        info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy), report)
     figures = {
         **{name: info["totals"][name] for name in ("entities", "names", "documents")},
         "seconds": perf_counter() - began,

@@ -213,7 +213,6 @@ class Counting:
                 for one in self.inputs
             ],
             "options": asdict(self.options),
-            "weights": self.options.weights,
             "sums": self.options.sums,
             "page_ids": True,
         }

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
 from pboh.files.memory import processors
-from pboh.files.writing import claimed, disk_errors, written_aside
+from pboh.files.writing import claimed, disk_errors, remove, written_aside
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
@@ -91,7 +91,7 @@ class DuckDB:
         self._claim.enter_context(_claimed(out))
         shutil.rmtree(self._spill, ignore_errors=True)
         for left_over in [*out.rglob(".*.tmp")]:
-            self.delete(str(left_over))
+            remove(left_over)
         self._database = duckdb.connect(
             config={
                 "memory_limit": f"{self.memory >> 20}MiB",

@@ -78,11 +78,6 @@ RELATIONS: dict[str, tuple[dict[str, str], Columns | None, Columns | None]] = {
         _plain("context_words", "entity", "word", "count"),
         _plain("sums/word_entity", "entity", "word", "count"),
     ),
-    "input_own_words": (
-        {"entity": "INT", "word": "INT", "count": "INT"},
-        _plain("own_words", "entity", "word", "count"),
-        _plain("own_words", "entity", "word", "count"),
-    ),
     "input_words": (
         {"word": "INT", "text": "STRING", "count": "BIGINT"},
         _plain("words", "word", "text", "count"),

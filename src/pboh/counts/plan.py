@@ -65,7 +65,6 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         return Step(name, folder, statistic(name, **parameters), final=not folder.startswith("steps/"))
 
     floor = {"min_crosswikis_count": options.min_crosswikis_count}
-    switches = {f"{source}": int(weight > 0) for source, weight in options.weights.items()}
     steps = [
         crosswikis_step(engine, options, language),
         table("crosswikis", "sums/crosswikis"),
@@ -79,7 +78,7 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("anchors", "sums/anchors"),
         table("disambiguations", "sums/disambiguations"),
         table("crosswikis_names", "steps/crosswikis_names", **floor),
-        table("names", "names", top=options.top, min_name_count=options.min_name_count, **switches),
+        table("names", "names", top=options.top, min_name_count=options.min_name_count),
         table("incidences", "incidences"),
         table("document_sizes", "steps/document_sizes"),
         table("entities", "entities"),
@@ -87,7 +86,6 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         Step("word_sums", "sums/word_entity", statistic("word_sums"), final=True, parts=entity_ranges),
         table("word_entity", "word_entity", min_word_count=options.min_word_count),
         table("word_totals", "word_totals"),
-        table("own_words", "own_words"),
         Step("totals", "steps/totals", statistic("totals"), final=True, note=_totals),
     ]
     if options.names_in_text:
@@ -125,7 +123,7 @@ def _totals(engine: Engine) -> dict[str, Any]:
 
 def crosswikis_step(engine: Engine, options: CountOptions, language: str) -> Step:
     """Read the Crosswikis file if one is given; otherwise an empty table takes its place."""
-    if options.crosswikis is None or options.crosswikis_weight == 0:
+    if options.crosswikis is None:
         return Step("crosswikis_lines", "steps/crosswikis_lines", crosswikis.NO_LINES)
     path = options.crosswikis
     if not (files_found := engine.files(path)):

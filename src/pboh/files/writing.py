@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
@@ -21,6 +22,8 @@ from pboh.errors import InputError, OutputError, PbohError
 LOCK = ".lock"
 """File that says that a process is writing to the folder it is in."""
 
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of renameat2(2): paths from here; swap the two
+
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
@@ -34,10 +37,31 @@ def written_aside(path: Path) -> Iterator[Path]:
                 flush_to_disk(aside)
             aside.replace(path)
     finally:
-        if aside.is_dir():
-            shutil.rmtree(aside, ignore_errors=True)
-        else:
-            aside.unlink(missing_ok=True)
+        remove(aside)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def put_in_place(aside: Path, folder: Path) -> None:
+    """Rename a folder to its place; an older one there goes, and at any moment one of the two is there."""
+    if not folder.exists() or not any(folder.iterdir()):
+        aside.replace(folder)
+        return
+    exchange = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux
+    paths = AT_FDCWD, os.fsencode(aside), AT_FDCWD, os.fsencode(folder)
+    if exchange is None or exchange(*paths, RENAME_EXCHANGE) != 0:
+        old = aside.with_name(f"{aside.name}.old")
+        folder.replace(old)
+        aside.replace(folder)
+        remove(old)
+    else:
+        remove(aside)
 
 
 def check_outputs(*paths: Path | None) -> None:
@@ -61,6 +85,10 @@ def disk_errors(path: Path) -> Iterator[None]:
             raise
         reasons = {
             errno.ENOSPC: ("no space is left on the disk", "Free some space and run the same command again"),
+            errno.EFBIG: (
+                "no space is left on the disk",
+                "Allow larger files and run the same command again",
+            ),
             errno.EDQUOT: ("the disk quota is used up", "Free some space and run the same command again"),
             errno.EACCES: ("permission denied", "Choose a folder you may write to"),
             errno.EPERM: ("permission denied", "Choose a folder you may write to"),

@@ -11,7 +11,7 @@ from pboh.evaluation.leakage import fingerprints
 from pboh.files.writing import check_outputs, write_json
 from pboh.linker import model_folder
 from pboh.model.derived import to_change
-from pboh.model.store import MANIFEST
+from pboh.model.store import MANIFEST, changing, read_manifest
 
 
 class Target(NamedTuple):
@@ -33,12 +33,24 @@ def target(model: str | Path | None, out: Path | None = None) -> Target:
 
 def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], **fitted: Any) -> None:
     """Make ``settings`` the model's own, add what was ``fitted``, and record what may not judge it."""
-    before = into.info.get("tuned_on", {})
+    with changing(into.folder):  # and read again: it may have changed while this was computed
+        info = read_manifest(into.folder) if (into.folder / MANIFEST).exists() else into.info
+        _write(into.folder, info, datasets, settings, fitted)
+
+
+def _write(
+    folder: Path,
+    info: dict[str, Any],
+    datasets: Sequence[Dataset],
+    settings: dict[str, Any],
+    fitted: dict[str, Any],
+) -> None:
+    before = info.get("tuned_on", {})
     tuned_on = {
         "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
         "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
     }
-    write_json(into.folder / MANIFEST, {**into.info, "settings": settings, "tuned_on": tuned_on, **fitted})
+    write_json(folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
 
 
 def store_calibration(into: Target, datasets: Sequence[Dataset], fitted: dict[str, Any]) -> None:

@@ -34,7 +34,6 @@ class BuildOptions:
     entries_per_name: int = 64  # the paper's R, per layer
     derived_names: bool = True  # names made from titles (stripped, last, first, prefix, acronym)
     fuzzy: bool = True  # the trigram index of the paper's rescue
-    own_words: bool = True  # words of the entities' own pages
 
 
 def build_model(
@@ -47,9 +46,8 @@ def build_model(
         raise CountsError(
             "this is not a counts folder", where=counts, todo="Make one with: pboh count CORPUS"
         )
-    writer = ModelWriter(out)
-    try:
-        steps = (_entities, _postings, _words, _own_words, _names, _fuzzy)
+    with ModelWriter(out) as writer:
+        steps = (_entities, _postings, _words, _names, _fuzzy)
         shared: dict[str, Any] = {"options": options}
         for k, step in enumerate(steps):
             report(k, len(steps), step.__name__.strip("_").replace("_", " "))
@@ -65,9 +63,6 @@ def build_model(
         }
         writer.finish(description)
         report(len(steps), len(steps))
-    except BaseException:
-        writer.discard()
-        raise
     return description
 
 
@@ -156,20 +151,6 @@ def _word_rows(counts: Path, table: str, prefix: str, writer: ModelWriter, size:
         types[k] = np.bincount(entity[kept], minlength=size)
     writer.add(f"{prefix}_mass", mass)
     writer.add(f"{prefix}_types", types)
-
-
-def _own_words(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
-    if not (shared["options"].own_words and (counts / "own_words").exists()):
-        return
-    size = len(shared["titles"])
-    entity, word, count = _columns(counts, "own_words", "entity", "word", "count")
-    order = np.lexsort((word, entity))
-    entity, word, count = entity[order], word[order], count[order]
-    writer.add("own_offsets", _offsets(entity, size))
-    writer.add("own_word", word.astype(np.int32))
-    writer.add("own_count", np.minimum(count, 65535).astype(np.uint16))
-    writer.add("own_total", np.bincount(entity, count, size).astype(np.float32))
-    writer.add("own_types", np.bincount(entity, minlength=size).astype(np.float32))
 
 
 def _names(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:

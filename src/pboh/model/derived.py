@@ -7,12 +7,14 @@ added to a model that cannot be written to, that others use, or that comes with 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pboh.errors import ModelError, OutputError
 from pboh.model import starter
-from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, open_model, read_manifest
+from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, changing, open_model, read_manifest
 
 STARTER = "starter"  # the name of the model that comes with the package, wherever that lies
 # how entities are numbered, in a model's own arrays or in its parcel
@@ -33,7 +35,7 @@ def to_change(model: Path, out: Path | None) -> tuple[Model, Path, dict[str, Any
             raise OutputError(what, where=model, todo="Write a model beside it: --out FOLDER")
         return base, model, read_manifest(model)
     if not (out / MANIFEST).exists():
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if out.exists() and (not out.is_dir() or any(out.glob("[!.]*"))):
             what, todo = "the folder is not empty and holds no model", "Choose another --out"
             raise OutputError(what, where=out, todo=todo)
         return base, out, _borrowed(base)
@@ -41,6 +43,14 @@ def to_change(model: Path, out: Path | None) -> tuple[Model, Path, dict[str, Any
     if "base" not in info or info["base"]["fingerprint"] != numbering(base.info):
         raise OutputError("the folder holds another model", where=out, todo="Choose another --out")
     return open_model(out), out, info
+
+
+@contextmanager
+def changing_or_deriving(model: Path, out: Path | None) -> Iterator[tuple[Model, Path, dict[str, Any]]]:
+    """The same, held for this process alone until the change is made."""
+    _, folder, _ = to_change(model, out)  # it may refuse
+    with changing(folder):
+        yield to_change(model, out)
 
 
 def numbering(info: dict[str, Any]) -> str:

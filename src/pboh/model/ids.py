@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import os
 import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from pboh.errors import InputError, ModelError
 from pboh.files.progress import Report, silent
-from pboh.files.writing import disk_errors, write_json
-from pboh.model.derived import to_change
-from pboh.model.store import MANIFEST, Model, read_manifest, write_array
+from pboh.model.derived import changing_or_deriving
+from pboh.model.store import Model, changing, put_arrays, read_manifest
 from pboh.text.hashing import Array, look_up
 
 CHUNK = 1 << 22
@@ -47,25 +45,16 @@ def add_ids(
 
     With ``out`` the model stays as it is and ``out`` becomes a model that borrows from it.
     """
-    model, target, info = to_change(folder, out)
-    if pages is None and "entity_page" not in model:
-        raise ModelError(
-            "the model does not know the numbers of its pages", where=folder,
-            todo="Give the wiki's table of pages too: --pages page.sql.gz",
-        )  # fmt: skip
     number, item = read_items(properties, report)
-    ids = np.zeros(model.entities, np.uint32)
-    if pages is None:
-        _by_number(model["entity_page"], number, item, ids)
-    else:
-        _by_title(model, pages, number, item, ids, report)
-    matched = int((ids > 0).sum())
-    if not matched:
-        raise InputError(
-            f"none of its {number.size:,} pages is an entity of this model", where=properties,
-            todo="Take the tables of the wiki the model was trained on",
-        )  # fmt: skip
-    _store(target, info, ids)
+    with changing_or_deriving(folder, out) as (model, target, info):
+        ids = _matched(model, pages, number, item, report)
+        matched = int((ids > 0).sum())
+        if not matched:
+            raise InputError(
+                f"none of its {number.size:,} pages is an entity of this model", where=properties,
+                todo="Take the tables of the wiki the model was trained on",
+            )  # fmt: skip
+        put_arrays(target, info, {ARRAY: ids})
     return {
         "entities": model.entities,
         "pages_with_an_item": int(number.size),
@@ -73,33 +62,29 @@ def add_ids(
     }
 
 
+def _matched(model: Model, pages: Path | None, number: Array, item: Array, report: Report) -> Array:
+    """The item of every entity, by the number of its page or by its title; 0 for none."""
+    if pages is None and "entity_page" not in model:
+        raise ModelError(
+            "the model does not know the numbers of its pages", where=model.folder,
+            todo="Give the wiki's table of pages too: --pages page.sql.gz",
+        )  # fmt: skip
+    ids = np.zeros(model.entities, np.uint32)
+    if pages is None:
+        _by_number(model["entity_page"], number, item, ids)
+    else:
+        _by_title(model, pages, number, item, ids, report)
+    return ids
+
+
 def remove_ids(folder: Path) -> None:
     """Take the ids of a model away again."""
-    info = read_manifest(folder)
-    if ARRAY not in info["arrays"]:
-        raise ModelError("the model has no ids that were added to it", where=folder)
-    with disk_errors(folder):
-        write_json(folder / MANIFEST, {**info, "arrays": _without(info)})
-        (folder / f"{ARRAY}.npy").unlink(missing_ok=True)
-
-
-def _store(folder: Path, info: dict[str, Any], ids: Array) -> None:
-    """Put the array beside the others; killed at any moment, the model still opens."""
-    aside = folder / f".{ARRAY}.npy.{os.getpid()}.tmp"
-    with disk_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            entry = write_array(aside, ids)
-            if ARRAY in info["arrays"]:
-                write_json(folder / MANIFEST, {**info, "arrays": _without(info)})
-            aside.replace(folder / f"{ARRAY}.npy")
-        finally:
-            aside.unlink(missing_ok=True)
-    write_json(folder / MANIFEST, {**info, "arrays": {**_without(info), ARRAY: entry}})
-
-
-def _without(info: dict[str, Any]) -> dict[str, Any]:
-    return {name: entry for name, entry in info["arrays"].items() if name != ARRAY}
+    read_manifest(folder)
+    with changing(folder):
+        info = read_manifest(folder)
+        if ARRAY not in info["arrays"]:
+            raise ModelError("the model has no ids that were added to it", where=folder)
+        put_arrays(folder, info, {}, gone=[ARRAY])
 
 
 # -- matching ---------------------------------------------------------------------------------------

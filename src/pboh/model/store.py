@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from pboh.errors import ModelError, OutputError
-from pboh.files.writing import checksum, disk_errors, read_json, write_json
+from pboh.files.writing import (
+    checksum,
+    claimed,
+    disk_errors,
+    flush_to_disk,
+    put_in_place,
+    read_json,
+    remove,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from pboh.model.overlays.opening import Overlay
@@ -112,42 +122,60 @@ class Model:
 def fingerprint(folder: Path) -> str:
     """Tells models apart: by their descriptions, which hold the checksums of the rest, and by their files."""
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in sorted(path for path in folder.rglob("[!.]*") if path.is_file()):
         digest.update(f"{file.relative_to(folder)}\t{file.stat().st_size}\n".encode())
         if file.suffix == ".json":
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
+# -- writing ----------------------------------------------------------------------------------------
+
+
 def write_array(path: Path, array: Array) -> dict[str, Any]:
     """Write one array; returns its entry in the manifest."""
     array = np.ascontiguousarray(array)
     with disk_errors(path), path.open("wb") as file:
-        np.save(file, array, allow_pickle=False)
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(array.reshape(-1).view(np.uint8).data)  # np.save would not say why it fails
     shape, size = list(array.shape), path.stat().st_size
     return {"dtype": array.dtype.str, "shape": shape, "bytes": size, "sha256": checksum(path)}
 
 
 class ModelWriter:
-    """Collects arrays into a folder aside and renames it into place when everything is there."""
+    """Writes a new model aside and puts it in its place when everything is there.
+
+    It holds the place until then, so that nobody else writes there and what a killed run left can go.
+    """
 
     def __init__(self, folder: Path) -> None:
         if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
-            raise OutputError(
-                "the folder is not empty and holds no model", where=folder, todo="Choose another --out"
-            )
-        if folder.exists() and (folder / "overlays").exists():
+            what = "the folder is not empty and holds no model"
+            raise OutputError(what, where=folder, todo="Choose another --out")
+        if (folder / "overlays").exists():
             raise OutputError(
                 "the model there has entities added to it, which a new one would lose",
                 where=folder,
-                todo="Remove them with: pboh entities remove NAME --model MODEL, or choose another --out",
+                todo="Remove them with: pboh entities remove, or choose another --out",
             )
         self.folder = folder
-        self.aside = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
         self.entries: dict[str, dict[str, Any]] = {}
+        self._work, self._held = folder.with_name(f".{folder.name}.tmp"), ExitStack()
+        if folder.exists():
+            self._held.enter_context(claimed(folder, folder))
+        self._held.enter_context(claimed(self._work, folder))
+        self.aside = self._work / "model"
         with disk_errors(folder):
             shutil.rmtree(self.aside, ignore_errors=True)
-            self.aside.mkdir(parents=True)
+            self.aside.mkdir()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was written aside, and let others write."""
+        shutil.rmtree(self._work, ignore_errors=True)
+        self._held.close()
 
     def add(self, name: str, array: Array) -> None:
         """Write one array."""
@@ -156,17 +184,49 @@ class ModelWriter:
     def finish(self, info: dict[str, Any]) -> None:
         """Write ``model.json`` and put the folder in its place, replacing an older model."""
         manifest = {"format": FORMAT, "version": VERSION, **info, "arrays": self.entries}
+        write_json(self.aside / MANIFEST, manifest)
         with disk_errors(self.folder):
-            write_json(self.aside / MANIFEST, manifest)
-            old = self.folder.with_name(f".{self.folder.name}.{os.getpid()}.old")
-            if self.folder.exists():
-                self.folder.replace(old)
-            self.aside.replace(self.folder)
-            shutil.rmtree(old, ignore_errors=True)
+            put_in_place(self.aside, self.folder)
 
-    def discard(self) -> None:
-        """Remove what was written aside."""
-        shutil.rmtree(self.aside, ignore_errors=True)
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Hold a model folder for this process alone while it is changed, rid of what a killed run left."""
+    with claimed(folder, folder), disk_errors(folder):
+        for left_over in folder.rglob(".*.tmp"):
+            remove(left_over)
+        try:
+            yield
+        finally:
+            for left_over in folder.glob(".*.tmp"):
+                remove(left_over)
+
+
+def put_arrays(
+    folder: Path, info: dict[str, Any], arrays: dict[str, Array], gone: Iterable[str] = (), **about: Any
+) -> None:
+    """Add arrays to a model folder that is held by :func:`changing`, and what there is to say ``about`` them.
+
+    ``info`` is its description; arrays in ``gone`` are taken away. Killed at any moment, the model still
+    opens: new files are written aside, the description forgets the old ones, files are renamed, and the full
+    description comes last.
+    """
+    gone = {*gone, *arrays} & set(info["arrays"])
+    entries = {name: write_array(folder / f".{name}.npy.tmp", array) for name, array in arrays.items()}
+    kept = {name: entry for name, entry in info["arrays"].items() if name not in gone}
+    info = {key: value for key, value in info.items() if key not in about} | {"arrays": kept}
+    if gone:
+        write_json(folder / MANIFEST, info)
+    for name in arrays:
+        flush_to_disk(folder / f".{name}.npy.tmp")
+        (folder / f".{name}.npy.tmp").replace(folder / f"{name}.npy")
+    for name in gone - set(arrays):
+        (folder / f"{name}.npy").unlink(missing_ok=True)
+    if arrays:
+        write_json(folder / MANIFEST, {**info, **about, "arrays": {**kept, **entries}})
+
+
+# -- opening ----------------------------------------------------------------------------------------
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import pytest
 from pboh.errors import InputError, ModelError, OutputError
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
+from pboh.model.overlays import adding
 from pboh.model.overlays.adding import add_entities, overlays, remove_entities
 from pboh.model.overlays.entries import read_entries
 from pboh.model.small.prune import prune_to
@@ -317,6 +318,23 @@ def test_a_model_with_overlays_is_not_overwritten(model, kb, tmp_path, world_cou
     with pytest.raises(InputError, match="entities were added"):
         prune_to(open_model(model), load(model).settings.layers, tmp_path / "small", 1.0)
     verify(model)
+
+
+def test_adding_twice_at_once_never_loses_one(model, kb, tmp_path, monkeypatch):
+    """While the first is at work, the second says so; nothing is reported as done that is not."""
+    real = adding.compile_entries
+
+    def slow(*arguments):
+        with pytest.raises(OutputError, match="another process is writing here"):
+            add_entities(model, kb, "second")
+        return real(*arguments)
+
+    monkeypatch.setattr(adding, "compile_entries", slow)
+    add_entities(model, kb, "first")
+    monkeypatch.undo()
+    add_entities(model, kb, "second")
+    assert [overlay["name"] for overlay in overlays(model)] == ["first", "second"]
+    assert not (tmp_path / ".model.tmp").exists()
 
 
 def test_damage_is_found(model, kb):

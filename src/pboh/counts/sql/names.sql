@@ -10,17 +10,15 @@ WITH sources AS (
   UNION ALL
   SELECT title AS name, entity, 'title' AS source, CAST(1 AS BIGINT) AS count
   FROM titles
-  WHERE {title} = 1
   UNION ALL
   SELECT r.title AS name, t.entity, 'redirect' AS source, CAST(1 AS BIGINT) AS count
   FROM resolution AS r
   JOIN titles AS t ON r.final = t.title
-  WHERE {redirect} = 1 AND r.kind = 'redirect'
+  WHERE r.kind = 'redirect'
   UNION ALL
   SELECT DISTINCT REGEXP_REPLACE(title, ' [(][^()]*[)]$', '') AS name, entity, 'disambiguation' AS source,
          CAST(1 AS BIGINT) AS count
   FROM disambiguations
-  WHERE {disambiguation} = 1
 ),
 pairs AS (
   SELECT LOWER(name) AS lower_name, name, entity,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pboh.files.writing import checksum, disk_errors, flush_to_disk, write_json
 from pboh.learning.pseudo_likelihood.kernels import Array, Pairs
 from pboh.model.names import Layer
-from pboh.model.store import MANIFEST, Model, read_manifest
+from pboh.model.store import Model, changing, put_arrays, read_manifest
 
 PREFIX = "learned_"
 
@@ -56,37 +54,9 @@ def _as_counts(model: Model, entry: Array, rho: Array) -> Array:
 
 
 def attach(folder: Path, arrays: dict[str, Array], description: dict[str, Any]) -> None:
-    """Add or replace the learned part of a model folder; killed at any moment, the model still opens.
-
-    Order: new files aside; a manifest without the old learned part; files renamed; the full manifest.
-    """
-    info = read_manifest(folder)
-    plain = {name: entry for name, entry in info["arrays"].items() if not name.startswith(PREFIX)}
-    asides = {name: folder / f".{name}.npy.{os.getpid()}.tmp" for name in arrays}
-    entries = {}
-    with disk_errors(folder):
-        try:
-            for name, array in arrays.items():
-                entries[name] = _written(asides[name], array)
-            if len(plain) < len(info["arrays"]):
-                bare = {key: value for key, value in info.items() if key != "learned"}
-                write_json(folder / MANIFEST, {**bare, "arrays": plain})
-            for name, aside in asides.items():
-                aside.replace(folder / f"{name}.npy")
-        finally:
-            for aside in asides.values():
-                aside.unlink(missing_ok=True)
+    """Add or replace the learned part of a model folder."""
     learned = {"created": datetime.now(UTC).isoformat(timespec="seconds"), **description}
-    write_json(folder / MANIFEST, {**info, "learned": learned, "arrays": {**plain, **entries}})
-
-
-def _written(path: Path, array: Array) -> dict[str, Any]:
-    with path.open("wb") as file:
-        np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-    flush_to_disk(path)
-    return {
-        "dtype": array.dtype.str,
-        "shape": list(array.shape),
-        "bytes": path.stat().st_size,
-        "sha256": checksum(path),
-    }
+    with changing(folder):
+        info = read_manifest(folder)
+        old = [name for name in info["arrays"] if name.startswith(PREFIX)]
+        put_arrays(folder, info, arrays, old, learned=learned)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pboh.errors import InputError
-from pboh.files.writing import disk_errors, write_json, written_aside
-from pboh.model.derived import base_folder, to_change
+from pboh.files.writing import write_json, written_aside
+from pboh.model.derived import base_folder, changing_or_deriving
 from pboh.model.overlays.entries import Compiled, compile_entries, read_entries
 from pboh.model.overlays.opening import FOLDER, open_overlays
-from pboh.model.store import MANIFEST, Model, read_manifest, write_array
+from pboh.model.store import MANIFEST, Model, changing, read_manifest, write_array
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -35,18 +35,24 @@ def add_entities(
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is no name for an overlay", todo="Use letters, digits, -, _ and .")
     entries, notes = read_entries(source, skip_bad)
-    base, folder, info = to_change(model, out)
-    own = [overlay["name"] for overlay in info.get("overlays", [])]
-    if replace and name in own:
-        info["overlays"] = [overlay for overlay in info["overlays"] if overlay["name"] != name]
-        lower = base.overlays[: len(base.overlays) - len(own)]
-        base = Model(folder, info, base.arrays, open_overlays(folder, info, lower, base.entities))
-    elif any(overlay.name == name for overlay in base.overlays):
-        todo = "Choose another --name, or --replace it if it is the model's own"
-        raise InputError(f"the model has an overlay {name!r} already", where=folder, todo=todo)
-    compiled = compile_entries(base, entries)
-    notes += [f"the model knows no {title!r}, which is linked" for title in compiled.unknown]
-    return _written(folder, info, name, compiled), notes
+    with changing_or_deriving(model, out) as (base, folder, info):
+        below = (
+            _without(base, folder, info, name) if replace else Model(folder, info, base.arrays, base.overlays)
+        )
+        if any(overlay.name == name for overlay in below.overlays):
+            todo = "Choose another --name, or --replace it if it is the model's own"
+            raise InputError(f"the model has an overlay {name!r} already", where=folder, todo=todo)
+        compiled = compile_entries(below, entries)
+        notes += [f"the model knows no {title!r}, which is linked" for title in compiled.unknown]
+        return _written(folder, below.info, name, compiled), notes
+
+
+def _without(model: Model, folder: Path, info: dict[str, Any], name: str | None) -> Model:
+    """The model in a folder without the folder's overlay of that name; those of the models below stay."""
+    own = info.get("overlays", [])
+    info = _with_overlays(info, [overlay for overlay in own if overlay["name"] != name])
+    lower = model.overlays[: len(model.overlays) - len(own)]
+    return Model(folder, info, model.arrays, open_overlays(folder, info, lower, model.entities))
 
 
 def _written(folder: Path, info: dict[str, Any], name: str, compiled: Compiled) -> dict[str, Any]:
@@ -54,14 +60,13 @@ def _written(folder: Path, info: dict[str, Any], name: str, compiled: Compiled) 
     place = folder / FOLDER / name
     created = datetime.now(UTC).isoformat(timespec="seconds")
     entry: dict[str, Any] = {"name": name, "created": created, **compiled.figures}
-    with disk_errors(folder):
-        if place.exists():  # it is to be replaced, or a run was killed
-            write_json(folder / MANIFEST, _with_overlays(info, info.get("overlays", [])))
-            shutil.rmtree(place)
-        with written_aside(place) as aside:
-            aside.mkdir()
-            entry["arrays"] = {n: write_array(aside / f"{n}.npy", a) for n, a in compiled.arrays.items()}
-        write_json(folder / MANIFEST, _with_overlays(info, [*info.get("overlays", []), entry]))
+    if place.exists():  # it is to be replaced, or a run was killed
+        write_json(folder / MANIFEST, _with_overlays(info, info.get("overlays", [])))
+        shutil.rmtree(place)
+    with written_aside(place) as aside:
+        aside.mkdir()
+        entry["arrays"] = {n: write_array(aside / f"{n}.npy", a) for n, a in compiled.arrays.items()}
+    write_json(folder / MANIFEST, _with_overlays(info, [*info.get("overlays", []), entry]))
     return entry
 
 
@@ -79,7 +84,12 @@ def overlays(model: Path) -> list[dict[str, Any]]:
 
 def remove_entities(model: Path, name: str) -> dict[str, Any]:
     """Take an overlay away; the model is then what it was before, to the last bit. Returns what it was."""
-    info = read_manifest(model)
+    read_manifest(model)
+    with changing(model):
+        return _removed(model, name, read_manifest(model))
+
+
+def _removed(model: Path, name: str, info: dict[str, Any]) -> dict[str, Any]:
     kept = [overlay for overlay in info.get("overlays", []) if overlay["name"] != name]
     gone = [overlay for overlay in info.get("overlays", []) if overlay["name"] == name]
     if not gone:
@@ -88,9 +98,6 @@ def remove_entities(model: Path, name: str) -> dict[str, Any]:
         if lower:
             todo = f"It belongs to {lower[0]['folder']}"
         raise InputError(f"the model has no overlay {name!r} of its own", where=model, todo=todo)
-    with disk_errors(model):
-        write_json(model / MANIFEST, _with_overlays(info, kept))
-        shutil.rmtree(model / FOLDER / name, ignore_errors=True)
-        if not kept:
-            shutil.rmtree(model / FOLDER, ignore_errors=True)
+    write_json(model / MANIFEST, _with_overlays(info, kept))
+    shutil.rmtree(model / FOLDER / name if kept else model / FOLDER, ignore_errors=True)
     return dict(gone[0])

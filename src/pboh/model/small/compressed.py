@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pboh.errors import ModelError
+from pboh.errors import ModelError, PbohError
 from pboh.model.names import Layer
 from pboh.model.pairs import head_table
 from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
@@ -225,15 +225,10 @@ def open_parcel(folder: Path, info: dict[str, Any]) -> Model:
     except ModelError:
         arrays = unpack(folder, info)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        writer = ModelWriter(place)
-        try:
+        with ModelWriter(place) as writer:
             for name, array in arrays.items():
                 writer.add(name, array)
             writer.finish({"totals": info["totals"], "unpacked_from": str(folder)})
-        except BaseException:
-            writer.discard()
-            raise
         return Model(folder, info, open_model(place).arrays)
-    except (OSError, ModelError):
+    except (OSError, PbohError):
         return Model(folder, info, arrays)

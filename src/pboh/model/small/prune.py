@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from pboh.errors import InputError, OutputError
+from pboh.errors import InputError
 from pboh.files.progress import Report, silent
-from pboh.files.writing import disk_errors, write_json
+from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
 from pboh.model.pairs import head_table
 from pboh.model.small.compressed import pack
-from pboh.model.store import FORMAT, MANIFEST, VERSION, Model
+from pboh.model.store import Model, ModelWriter
 from pboh.text.hashing import Array, bucket_index
 
 Rows = dict[str, Array]
@@ -90,22 +89,15 @@ def prune_to(
 
     ``layers`` and ``popularity`` are the settings the model was used with.
     """
-    budget, aside = int(megabytes * 1e6), out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    if out.exists() and any(out.iterdir()) and not (out / MANIFEST).exists():
-        raise OutputError(
-            "the folder is not empty and holds no model", where=out, todo="Choose another --out"
-        )
-    if (out / "overlays").exists() or model.overlays:
-        what = (
-            "entities were added to the model" if model.overlays else "entities were added to the model there"
-        )
+    if model.overlays:
         todo = "Prune without them, and add them to the small model: pboh entities remove, pboh entities add"
-        raise InputError(what, where=model.folder if model.overlays else out, todo=todo)
-    try:
+        raise InputError("entities were added to the model", where=model.folder, todo=todo)
+    budget = int(megabytes * 1e6)
+    with ModelWriter(out) as writer:
         for number, level in enumerate(LEVELS):
             options = replace(level, popularity=popularity)
             report(number, len(LEVELS) + 1, f"trying level {number + 1}")
-            rest = _packed(model, layers, replace(options, context_rows=100_000), aside)[1]
+            rest = _packed(model, layers, replace(options, context_rows=100_000), writer.aside)[1]
             per_row = (rest["context_word"]["bytes"] + rest["context_count"]["bytes"]) / 100_000
             fixed = _size(rest) - 100_000 * per_row + 64_000  # model.json is one of the files
             if fixed < budget * (1 - ROOM_FOR_WORDS):
@@ -117,16 +109,12 @@ def prune_to(
         rows = int(0.97 * (budget - fixed) / per_row)
         while True:
             chosen = replace(options, context_rows=rows)
-            settings, columns = _packed(model, layers, chosen, aside)
+            settings, columns = _packed(model, layers, chosen, writer.aside)
             if _size(columns) + 64_000 <= budget:
                 break
             rows = int(0.9 * rows)
         info = _description(model, settings, chosen) | {"parcel": columns}
-        write_json(aside / MANIFEST, {"format": FORMAT, "version": VERSION, **info})
-        shutil.rmtree(out, ignore_errors=True)
-        aside.replace(out)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        writer.finish(info)
     report(len(LEVELS) + 1, len(LEVELS) + 1)
     return info
 
