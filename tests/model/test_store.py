@@ -124,7 +124,7 @@ def test_what_a_killed_run_left_is_cleaned_up(model, world_counts):
         left_over.mkdir(parents=True)
         (left_over / "title_blob.npy").write_bytes(b"half")
     with changing(model):
-        assert not list(model.glob(".*"))
+        assert not list(model.glob(".*.tmp"))
     build_model(world_counts, model)
     assert [path.name for path in model.parent.iterdir()] == ["model"]
     verify(model)
