@@ -161,10 +161,14 @@ def test_fit(model: Path, tmp_path: Path, capsys) -> None:
     assert "unknown terms ['magic']" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [("tune", "--write"), ("calibrate",)])
-def test_the_packaged_model_is_refused_before_the_work(command: tuple[str, ...], capsys, monkeypatch) -> None:
+@pytest.mark.parametrize("command", [
+    ("tune", "-v", WORLD, "--write"), ("calibrate", "-v", WORLD), ("learn", "-m", "starter", "-c", WORLD),
+])  # fmt: skip
+def test_the_packaged_model_is_refused_before_the_work(
+    command: tuple[object, ...], capsys, monkeypatch
+) -> None:
     monkeypatch.setattr(pboh.linker, "load", lambda *a, **k: pytest.fail("it began to work"))
-    assert run(*command, "-v", WORLD) == 1
+    assert run(*command) == 1
     message = " ".join(capsys.readouterr().err.split())
     assert "the starter model belongs to the installation" in message and "--out FOLDER" in message
 

@@ -51,12 +51,12 @@ def learn_command(
     Example: pboh learn --model model --corpus corpus --start bethe --centre start --rescaled
     """
     from pboh.files.progress import console, progress, summarise
-    from pboh.files.writing import write_json
+    from pboh.files.writing import check_outputs, write_json
     from pboh.learning.pseudo_likelihood.documents import DataOptions
     from pboh.learning.pseudo_likelihood.learn import ParameterOptions
     from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
     from pboh.learning.pseudo_likelihood.learner import LearningOptions
-    from pboh.linker import model_folder
+    from pboh.learning.store import target
 
     def epoch_done(entry: dict[str, float]) -> None:
         trained = f"loss {entry['train_loss']:.4f}, " if entry["epoch"] else ""
@@ -65,9 +65,11 @@ def learn_command(
             f"{entry['accuracy']:.2%} right ({entry['accuracy_choices']:.2%} of real choices)"
         )
 
+    check_outputs(json)
+    folder = target(model).folder
     with progress("learning") as report:
         figures = learn_parameters(
-            model_folder(model), corpus,
+            folder, corpus,
             data_options=DataOptions(held_out, longest, sample, seed),
             parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
             options=LearningOptions(
@@ -75,6 +77,6 @@ def learn_command(
             ),
             checkpoints=checkpoints, restart=restart, every=every, report=report, epoch_done=epoch_done,
         )  # fmt: skip
-    summarise(f"learned for {model}", {name: value for name, value in figures.items() if name != "history"})
     if json is not None:
         write_json(json, figures)
+    summarise(f"learned for {model}", {name: value for name, value in figures.items() if name != "history"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Checkpoints:
         if better:
             rho, lam = p.values()
             self._write(BEST, rho=rho, lam=lam)
-        meta = {"recipe": self.recipe, "state": learner.state.to_dict()}
+        meta = {"recipe": self.recipe, "state": asdict(learner.state)}
         self._write(CHECKPOINT, rho=p.rho, lam=p.lam, meta=np.frombuffer(msgspec.json.encode(meta), np.uint8))
 
     def _write(self, name: str, **arrays: Array) -> None:

@@ -7,9 +7,8 @@ parameters exist.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,10 +32,6 @@ class DataOptions:
     longest: int = 0  # cut longer documents into pieces of at most so many links, 0 = never
     pages: int = 0  # learn from a sample of so many pages, 0 = all
     seed: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as recorded."""
-        return asdict(self)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
@@ -56,17 +56,11 @@ class State:
 
     epoch: int = 0
     position: int = 0  # documents of the epoch that are done
-    sums: list[float] = field(
-        default_factory=lambda: [0.0, 0, 0]
-    )  # Σ log p, right, links of the epoch so far
+    sums: list[float] = field(default_factory=lambda: [0.0, 0, 0])  # Σ log p, right, links of the epoch
     seconds: float = 0.0  # of the epoch so far
     history: list[dict[str, float]] = field(default_factory=list)
     best_loss: float = float("inf")
     best_epoch: int = -1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a checkpoint."""
-        return asdict(self)
 
 
 def judged(docs: Documents, parameters: Parameters, threads: int = 1) -> tuple[Array, Array]:
