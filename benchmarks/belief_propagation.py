@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.peers import peer_python
 from pboh.files.writing import write_json
 from pboh.inference import belief_propagation
-from pboh.inference.belief_propagation import ROUNDS, Couplings, propagate
+from pboh.inference.belief_propagation import ROUNDS, Couplings, FactorGraph
 from pboh.inference.propagation_kernels import find_edges
 
 RESULTS = Path(__file__).parent / "results" / "belief_propagation.json"
@@ -85,7 +85,7 @@ def milliseconds(work: Callable[[], object], at_least: float = 0.3) -> float:
 
 def ours(given: Document, mode: str, epsilon: float = -1.0) -> Callable[[], belief_propagation.Beliefs]:
     """All 15 rounds, unless ``epsilon`` lets them stop."""
-    return lambda: propagate(*given, mode=mode, epsilon=epsilon)  # type: ignore[arg-type]
+    return lambda: FactorGraph(*given).propagate(mode, epsilon=epsilon)  # type: ignore[arg-type]
 
 
 def growth() -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def convergence(documents: int = 200) -> list[dict[str, Any]]:
     rows = []
     for n in (5, 10, 25, 50):
         for mode in ("max", "sum"):
-            ends = [propagate(*document(n, seed), mode=mode) for seed in range(documents)]  # type: ignore[arg-type]
+            ends = [FactorGraph(*document(n, seed)).propagate(mode) for seed in range(documents)]  # type: ignore[arg-type]
             rows.append(
                 {
                     "mentions": n,

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pboh.inference.belief_propagation import Couplings, FactorGraph, propagate
+from pboh.inference.belief_propagation import Couplings, FactorGraph
 from pboh.inference.propagation_kernels import find_edges
+
+
+def propagate(unary, label, size, couplings, **options):
+    return FactorGraph(unary, label, size, couplings).propagate(**options)
 
 
 def twin(unary, label, size, table, mode="max", rounds=15, epsilon=1e-5):

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from pboh.inference.belief_propagation import propagate
+from pboh.inference.belief_propagation import FactorGraph
 
 
 class Graph:
@@ -25,7 +25,7 @@ class Graph:
             self.table[np.ix_(self.label[j], self.label[i])] = block.T
 
     def propagate(self, **options):
-        return propagate(self.unary, self.label, self.size, self.table, **options)
+        return FactorGraph(self.unary, self.label, self.size, self.table).propagate(**options)
 
     def scores(self):
         """Log-score of every assignment, one axis per mention."""

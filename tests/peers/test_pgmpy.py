@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pboh.inference.belief_propagation import propagate
+from pboh.inference.belief_propagation import FactorGraph
 
 pytest.importorskip("pgmpy")
 logging.getLogger("pgmpy").setLevel(logging.ERROR)
@@ -53,7 +53,7 @@ def test_marginals_of_trees(seed):
     from pgmpy.inference import VariableElimination
 
     arrays, network = both(seed, 2 + seed % 6, 2 + seed % 3, tree, 2.0)
-    ours = propagate(*arrays, mode="sum").probability()
+    ours = FactorGraph(*arrays).propagate("sum").probability()
     exact = VariableElimination(network)
     for i in range(len(ours)):
         np.testing.assert_allclose(ours[i], marginal(exact, i), atol=1e-5)
@@ -64,7 +64,7 @@ def test_marginals_of_trees_against_the_junction_tree(seed):
     from pgmpy.inference import BeliefPropagation
 
     arrays, network = both(100 + seed, 5, 3, tree, 1.5)
-    ours = propagate(*arrays, mode="sum").probability()
+    ours = FactorGraph(*arrays).propagate("sum").probability()
     exact = BeliefPropagation(network)
     for i in range(len(ours)):
         np.testing.assert_allclose(ours[i], marginal(exact, i), atol=1e-5)
@@ -78,7 +78,7 @@ def test_best_assignment_of_trees(seed):
     theirs = VariableElimination(network).map_query(
         [str(i) for i in range(len(arrays[0]))], show_progress=False
     )
-    assert propagate(*arrays).best().tolist() == [theirs[str(i)] for i in range(len(arrays[0]))]
+    assert FactorGraph(*arrays).propagate().best().tolist() == [theirs[str(i)] for i in range(len(arrays[0]))]
 
 
 def test_best_assignment_of_complete_graphs(record_property):
@@ -89,7 +89,7 @@ def test_best_assignment_of_complete_graphs(record_property):
     for seed in range(40):
         arrays, network = both(300 + seed, 5, 3, complete, 2.0 / 4)
         theirs = VariableElimination(network).map_query([str(i) for i in range(5)], show_progress=False)
-        equal += propagate(*arrays).best().tolist() == [theirs[str(i)] for i in range(5)]
+        equal += FactorGraph(*arrays).propagate().best().tolist() == [theirs[str(i)] for i in range(5)]
     record_property("equal", float(equal / 40))
     assert equal >= 36
 
@@ -99,7 +99,7 @@ def test_marginals_of_complete_graphs_are_close():
 
     for seed in range(5):
         arrays, network = both(400 + seed, 5, 3, complete, 0.5 / 4)
-        ours = propagate(*arrays, mode="sum").probability()
+        ours = FactorGraph(*arrays).propagate("sum").probability()
         exact = VariableElimination(network)
         for i in range(5):
             np.testing.assert_allclose(ours[i], marginal(exact, i), atol=0.01)

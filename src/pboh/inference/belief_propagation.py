@@ -124,18 +124,6 @@ class FactorGraph:
         return Beliefs(kept[-1], int(done), bool(converged), kept if record else None)
 
 
-def propagate(
-    unary: Floats,
-    label: Integers,
-    size: Integers,
-    couplings: Couplings | NDArray[Any],
-    mode: Mode = "max",
-    **options: Any,
-) -> Beliefs:
-    """Solve a :class:`FactorGraph` in one mode; see there for the arguments and options."""
-    return FactorGraph(unary, label, size, couplings).propagate(mode, **options)
-
-
 def _check(unary: Floats, label: Integers, size: Integers, couplings: Couplings) -> None:
     if unary.ndim != 2 or label.shape != unary.shape or size.shape != unary.shape[:1]:
         raise ValueError(f"unary {unary.shape}, label {label.shape} and size {size.shape} do not fit")

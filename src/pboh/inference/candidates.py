@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,27 @@ from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
+
+
+class Shares(NamedTuple):
+    """Candidates of names, best first: ``size[i]`` entities of name i share its ``total[i]`` links."""
+
+    entity: Array
+    prior: Array
+    size: Array
+    total: Array
+
+    def row(self, i: int) -> dict[int, float]:
+        """p(e|m) of the candidates of name i."""
+        k = self.size[i]
+        return dict(zip(self.entity[i, :k].tolist(), self.prior[i, :k].tolist(), strict=True))
+
+    def put(self, i: int, links: dict[int, float]) -> None:
+        """Make the entities with most ``links`` the candidates of name i."""
+        best = sorted(links.items(), key=lambda item: (-item[1], item[0]))[: self.entity.shape[1]]
+        self.total[i], self.size[i] = sum(value for _, value in best), len(best)
+        self.entity[i, : len(best)] = [e for e, _ in best]
+        self.prior[i, : len(best)] = [value / self.total[i] for _, value in best]
 
 
 class Candidates:
@@ -38,56 +60,49 @@ class Candidates:
 
         ``alone`` looks at every name for itself: nothing is inherited from a longer one.
         """
-        unique = list(dict.fromkeys(surfaces))
-        found, prior, size, total = self._gather(unique, self.settings.top if only is None else SLOTS // 2)
-        missing = [i for i in range(len(unique)) if size[i] == 0]
-        if missing and (self.settings.variants or self.settings.fuzzy):
-            self._rescue(unique, missing, found, prior, size, total)
-        if self.settings.coreference > 0.0 and not alone:
-            inherit(unique, found, prior, size, total, self.settings.coreference)
+        s, unique = self.settings, list(dict.fromkeys(surfaces))
+        shares = self._gather(unique, s.top if only is None else SLOTS // 2)
+        for i in np.flatnonzero(shares.size == 0).tolist():
+            self._rescue(unique[i], i, shares)
+        if s.coreference > 0.0 and not alone:
+            inherit(unique, shares, s.coreference)
+        found, prior, size, _ = shares
         if only is not None:
-            found, prior = restrict(found, prior, size, only, self.settings.top)
+            found, prior = restrict(found, prior, size, only, s.top)
         position = {surface: i for i, surface in enumerate(unique)}
         rows = [position[surface] for surface in surfaces]
         return found[rows], prior[rows], size[rows]
 
-    def _gather(self, surfaces: list[str], top: int) -> tuple[Array, Array, Array, Array]:
+    def _gather(self, surfaces: list[str], top: int) -> Shares:
         model = self.model
         cased = [squeeze(s) for s in surfaces]
         lower = [s.lower() for s in cased]
         folded = [fold(s) for s in cased]
         positions = look_up(model["name_hash"], model["name_buckets"], cased + lower + folded)
-        table = gather(
-            np.ascontiguousarray(positions.reshape(3, -1).T),
-            model["name_offsets"],
-            model["name_entity"],
-            model["name_layer"],
-            model["learned_count" if self.settings.learned else "name_count"],
-            model["entity_occurrences"],
-            self.weights,
-            self.settings.popularity,
-            top,
-        )
+        counts = model["learned_count" if self.settings.learned else "name_count"]
+        shares = Shares(
+            *gather(
+                np.ascontiguousarray(positions.reshape(3, -1).T),
+                model["name_offsets"], model["name_entity"], model["name_layer"], counts,
+                model["entity_occurrences"], self.weights, self.settings.popularity, top,
+            )
+        )  # fmt: skip
         if model.overlays:
-            add_named(model.overlays, folded, *table)
-        return table
+            add_named(model.overlays, folded, shares)
+        return shares
 
-    def _rescue(
-        self, surfaces: list[str], missing: list[int], found: Array, prior: Array, size: Array, total: Array
-    ) -> None:
-        """Give mentions without candidates those of a variant spelling or of the closest known name."""
-        for i in missing:
-            tries = variants(surfaces[i]) if self.settings.variants else []
-            if self.settings.fuzzy and "rescue_blob" in self.model:
-                closest = self.closest_name(surfaces[i])
-                tries = [*tries, closest] if closest else tries
-            if not tries:
-                continue
-            rows = self._gather(tries, found.shape[1])
-            for k in range(len(tries)):
-                if rows[2][k]:
-                    found[i], prior[i], size[i], total[i] = (column[k] for column in rows)
-                    break
+    def _rescue(self, surface: str, i: int, shares: Shares) -> None:
+        """Give an unknown name i the candidates of a variant spelling or of the closest known name."""
+        tries = variants(surface) if self.settings.variants else []
+        if self.settings.fuzzy and "rescue_blob" in self.model:
+            tries += filter(None, [self.closest_name(surface)])
+        if not tries:
+            return
+        found = self._gather(tries, shares.entity.shape[1])
+        known = np.flatnonzero(found.size)
+        if known.size:
+            for mine, theirs in zip(shares, found, strict=True):
+                mine[i] = theirs[known[0]]
 
     def closest_name(self, surface: str) -> str | None:
         """The known name at the smallest trigram Jaccard distance below the limit, if any."""
@@ -110,17 +125,12 @@ _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 def variants(surface: str) -> list[str]:
     """Other spellings to try for an unknown name: without possessive, plural or legal form; umlauts."""
-    tries = []
-    bare = re.sub(r"['’]s?$", "", surface)
-    tries.append(bare)
-    tries.append(_SUFFIX.sub("", surface))
+    tries = [re.sub(r"['’]s?$", "", surface), _SUFFIX.sub("", surface)]
     if len(surface) > 4 and surface.endswith("ies"):
         tries.append(surface[:-3] + "y")
     if len(surface) > 3 and surface.endswith("s"):
         tries.append(surface[:-1])
-    for plain, umlaut in _UMLAUTS:
-        if plain in surface:
-            tries.append(surface.replace(plain, umlaut))
+    tries += [surface.replace(plain, umlaut) for plain, umlaut in _UMLAUTS]
     return [t for t in dict.fromkeys(tries) if t and t != surface]
 
 
@@ -144,56 +154,35 @@ def longer_mentions(surfaces: list[str]) -> list[list[int]]:
     return result
 
 
-def inherit(
-    surfaces: list[str], found: Array, prior: Array, size: Array, total: Array, weight: float
-) -> None:
+def inherit(surfaces: list[str], shares: Shares, weight: float) -> None:
     """Add to every mention the candidates of longer mentions it is part of: "Clinton" after "Bill Clinton".
 
     The longer mentions together count as ``weight`` more links of the name, shared out by their p(e|m):
     much for a rare surname, nothing for "London" beside "London Stock Exchange".
     """
-    own = [
-        dict(zip(found[i, :k].tolist(), prior[i, :k].tolist(), strict=True))
-        for i, k in enumerate(size.tolist())
-    ]
+    own = [shares.row(i) for i in range(len(surfaces))]
     for i, longer in enumerate(longer_mentions(surfaces)):
         givers = [own[j] for j in longer if own[j]]
         if not givers:
             continue
-        merged = {e: p * float(total[i]) for e, p in own[i].items()}
+        links = {e: p * float(shares.total[i]) for e, p in own[i].items()}
         for giver in givers:
             for e, p in giver.items():
-                merged[e] = merged.get(e, 0.0) + weight * p / len(givers)
-        _put(i, merged, found, prior, size, total)
+                links[e] = links.get(e, 0.0) + weight * p / len(givers)
+        shares.put(i, links)
 
 
-def _put(i: int, values: dict[int, float], found: Array, prior: Array, size: Array, total: Array) -> None:
-    """Make the best of ``values`` the candidates of row i, normalised."""
-    best = sorted(values.items(), key=lambda item: (-item[1], item[0]))[: found.shape[1]]
-    total[i] = sum(value for _, value in best)
-    size[i] = len(best)
-    found[i, : len(best)] = [e for e, _ in best]
-    prior[i, : len(best)] = [value / total[i] for _, value in best]
-
-
-def add_named(
-    overlays: tuple[Overlay, ...], folded: list[str], found: Array, prior: Array, size: Array, total: Array
-) -> None:
+def add_named(overlays: tuple[Overlay, ...], folded: list[str], shares: Shares) -> None:
     """Add what overlays say of the names: odds × the links the name has without them, at least a few."""
     rows: dict[int, dict[int, float]] = {}
     for overlay in overlays:
         for i, entities, odds in overlay.named(folded):
-            values = rows.setdefault(
-                i,
-                dict(
-                    zip(found[i, : size[i]].tolist(), (prior[i, : size[i]] * total[i]).tolist(), strict=True)
-                ),
-            )
-            links = max(float(total[i]), float(LINKS))
+            total = float(shares.total[i])
+            links = rows.setdefault(i, {e: p * total for e, p in shares.row(i).items()})
             for entity, odd in zip(entities.tolist(), odds.tolist(), strict=True):
-                values[entity] = values.get(entity, 0.0) + odd * links
-    for i, values in rows.items():
-        _put(i, values, found, prior, size, total)
+                links[entity] = links.get(entity, 0.0) + odd * max(total, float(LINKS))
+    for i, links in rows.items():
+        shares.put(i, links)
 
 
 def restrict(found: Array, prior: Array, size: Array, only: EntitySet, top: int) -> tuple[Array, Array]:
