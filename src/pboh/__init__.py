@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Mention
 from pboh.errors import PbohError
-from pboh.warmup import ensure_kernel_cache
+from pboh.files.kernel_cache import ensure_kernel_cache
 
 if TYPE_CHECKING:
     from pboh.inference.settings import Settings

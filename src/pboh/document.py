@@ -86,7 +86,7 @@ class Part(Protocol):
 
     @property
     def solution(self) -> Any:
-        """Everything that was computed, as arrays: a :class:`pboh.inference.engine.Solution`."""
+        """Everything that was computed, as arrays: a :class:`pboh.inference.solution.Solution`."""
 
     def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate) of one of its mentions."""

@@ -121,7 +121,7 @@ def warmup() -> None:
     Example: pboh warmup
     """
     from pboh.files.progress import console
-    from pboh.warmup import warm_up
+    from pboh.linker import warm_up
 
     console.print("compiling kernels (once per machine and version) …")
     console.print(f"kernels are ready ({warm_up():.1f} s)")

@@ -12,9 +12,11 @@ import numpy as np
 from pboh.detection.detector import Detector, Spots
 from pboh.document import Document, Mention
 from pboh.inference.candidates import longer_mentions
-from pboh.inference.engine import Engine, Solution, SolvedPart
+from pboh.inference.engine import Engine
 from pboh.inference.entities import EntitySet
+from pboh.inference.part import SolvedPart
 from pboh.inference.reliability import Reliability, answer_features, log_odds
+from pboh.inference.solution import Solution
 from pboh.inference.spans import Span, check_spans
 from pboh.text.hashing import Array
 
@@ -53,7 +55,7 @@ def link(
     limit = decision.threshold if threshold is None else threshold
     sure = {(span.start, span.end) for span in given}
     for part, links in _parts(engine, text, both, only):
-        solved = engine.document(part, id)
+        solved = part.document(id)
         occurrences = engine.model["entity_occurrences"]
         features = detection_features(part.solution, occurrences, part.text, part.spans, links)
         for mention, certain in zip(solved, decision.probability(features).tolist(), strict=True):

@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from typing import Any, Self, TypeVar
 
 from pboh.errors import PbohError
-from pboh.warmup import say_if_compiling
+from pboh.files.kernel_cache import say_if_compiling
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pboh.document import Contribution, Entity, Explanation
+from pboh.inference.engine import Engine
+from pboh.inference.solution import Solution
 from pboh.inference.windows import Windows
 from pboh.text.hashing import Array
-
-if TYPE_CHECKING:
-    from pboh.inference.engine import SolvedPart
 
 LEAST_SHARE = 1e-3  # p(e|m) that a candidate inherited from a longer mention is taken to have without it
 
 
-def explain(part: SolvedPart, i: int, entity: Entity | None = None) -> Explanation | None:
+def explain(engine: Engine, solution: Solution, i: int, entity: Entity | None = None) -> Explanation | None:
     """Terms of the score of mention i's answer, or of another of its candidates.
 
     score = log p(e|m) + ζ·Σ_w log p(w|e)/p(w) + Σ_{j≠i} λ(e, e_j), Eq. (c2) with all other answers fixed.
     """
-    solution, engine = part.solution, part.engine
     row = solution.unary.entity[i, : solution.unary.size[i]].tolist()
     choice = int(solution.answer[i])
     if entity is not None:
@@ -29,9 +25,9 @@ def explain(part: SolvedPart, i: int, entity: Entity | None = None) -> Explanati
     if choice < 0:
         return None
     context = engine.settings.context_weight * float(solution.unary.context[i, choice])
-    words = _words(part, i, row[choice])
+    words = _words(engine, solution, i, row[choice])
     prior = float(np.log(solution.unary.prior[i, choice]))
-    inherited = _inherited(part, i, row[choice], prior)
+    inherited = _inherited(engine, solution, i, row[choice], prior)
     return Explanation(
         entity=engine.entities[row[choice]],
         prior=prior - inherited,
@@ -39,17 +35,17 @@ def explain(part: SolvedPart, i: int, entity: Entity | None = None) -> Explanati
         words=words,
         unmatched=context - sum(w.value for w in words),
         coreference=inherited,
-        neighbours=_neighbours(part, i, choice),
+        neighbours=_neighbours(engine, solution, i, choice),
         score=float(solution.scores[i, choice]),
     )
 
 
-def _words(part: SolvedPart, i: int, entity: int) -> tuple[Contribution, ...]:
+def _words(engine: Engine, solution: Solution, i: int, entity: int) -> tuple[Contribution, ...]:
     """What every word of the context contributes beyond an unmatched one, largest first."""
-    windows, potentials = part.solution.windows, part.engine.potentials
-    if part.engine.settings.context_weight == 0.0:
+    windows, potentials = solution.windows, engine.potentials
+    if engine.settings.context_weight == 0.0:
         return ()
-    zeta = part.engine.settings.context_weight * float(potentials.emphasis(windows)[i])
+    zeta = engine.settings.context_weight * float(potentials.emphasis(windows)[i])
     places = windows.places(i)
 
     def scores(contexts: Windows) -> Array:
@@ -60,27 +56,27 @@ def _words(part: SolvedPart, i: int, entity: int) -> tuple[Contribution, ...]:
     totals: dict[str, float] = {}
     for k, value in zip(places.tolist(), values.tolist(), strict=True):
         if value != 0.0:
-            word = part.text[windows.starts[k] : windows.ends[k]].lower()
+            word = solution.text[windows.starts[k] : windows.ends[k]].lower()
             totals[word] = totals.get(word, 0.0) + zeta * value
     return tuple(Contribution(w, v) for w, v in sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _inherited(part: SolvedPart, i: int, entity: int, log_prior: float) -> float:
+def _inherited(engine: Engine, solution: Solution, i: int, entity: int, log_prior: float) -> float:
     """log p(e|m) with candidates of longer mentions minus without them (at most to a floor)."""
-    span, engine = part.spans[i], part.engine
+    span = solution.spans[i]
     if engine.settings.coreference == 0.0 or span.entity is not None:
         return 0.0
-    found, prior, size = engine.candidates.find([part.text[span.start : span.end]], part.only)
+    found, prior, size = engine.candidates.find([solution.text[span.start : span.end]], solution.only)
     row = found[0, : size[0]].tolist()
     without = float(prior[0, row.index(entity)]) if entity in row else 0.0
     return log_prior - float(np.log(max(without, LEAST_SHARE)))
 
 
-def _neighbours(part: SolvedPart, i: int, choice: int) -> tuple[Contribution, ...]:
+def _neighbours(engine: Engine, solution: Solution, i: int, choice: int) -> tuple[Contribution, ...]:
     """λ(e, e_j) with the answer of every other linked mention, largest first."""
-    if part.engine.settings.pair_weight(2) == 0.0:
+    if engine.settings.pair_weight(2) == 0.0:
         return ()
-    solution, pairs = part.solution, part.solution.pairs
+    pairs = solution.pairs
     start, other, value = pairs.couplings
     seen = slice(*start[pairs.label[i, choice] :][:2])
     row = dict(zip(other[seen].tolist(), value[seen].tolist(), strict=True))
@@ -88,6 +84,6 @@ def _neighbours(part: SolvedPart, i: int, choice: int) -> tuple[Contribution, ..
     for j, answer in enumerate(solution.answer.tolist()):
         if j == i or answer < 0:
             continue
-        title = part.engine.entities[int(solution.unary.entity[j, answer])].title
+        title = engine.entities[int(solution.unary.entity[j, answer])].title
         terms.append(Contribution(title, pairs.unseen + row.get(int(pairs.label[j, answer]), 0.0), j))
     return tuple(sorted(terms, key=lambda term: (-term.value, term.mention)))

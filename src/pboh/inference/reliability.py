@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pboh.inference.solution import Solution
 from pboh.model.overlays.opening import LINKS
 from pboh.text.hashing import Array
-
-if TYPE_CHECKING:
-    from pboh.inference.engine import Solution
 
 SMALLEST = 1e-4  # probabilities are kept this far from 0 and 1 before their log-odds are taken
 
@@ -44,7 +42,7 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
     answered = solution.answer >= 0
     pairs = np.where(answered, solution.scores[rows, at], 0) - np.where(answered, unary.local[rows, at], 0)
     columns = {
-        "posterior": log_odds(solution.marginals.probability()[rows, at]),
+        "posterior": log_odds(solution.probability[rows, at]),
         "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
         "context": np.clip(unary.context[rows, at], -50, 100),
         "coherence": np.clip(pairs - others, 0, 20),

@@ -27,7 +27,7 @@ from pboh.learning.logistic import maximise, yes_or_no
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
-    from pboh.inference.engine import Solution
+    from pboh.inference.solution import Solution
     from pboh.linker import Linker
 
 Example = tuple[dict[str, Floats], NDArray[np.bool_]]

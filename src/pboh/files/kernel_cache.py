@@ -1,4 +1,4 @@
-"""Compiled kernels: where they are kept, and how to have them compiled before the first document."""
+"""Compiled kernels: where they are kept, and a word to who waits while they are compiled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
-from time import perf_counter
 
 
 def ensure_kernel_cache() -> None:
@@ -18,7 +17,7 @@ def ensure_kernel_cache() -> None:
     numba keeps them beside the source and falls back to the home folder; a service user or a read-only
     image often has neither, and would compile anew in every process.
     """
-    if "NUMBA_CACHE_DIR" in os.environ or os.access(Path(__file__).parent, os.W_OK):
+    if "NUMBA_CACHE_DIR" in os.environ or os.access(Path(__file__).parents[1], os.W_OK):
         return
     home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
     private = Path(tempfile.gettempdir()) / f"pboh-{os.getuid()}"
@@ -58,14 +57,3 @@ def say_if_compiling(after: float = 2.0, hint: str = " (pboh warmup does it befo
             yield
     finally:
         timer.cancel()
-
-
-def warm_up() -> float:
-    """Compile (or load from the cache) every kernel of inference; returns the seconds it took."""
-    began = perf_counter()
-    from pboh.inference.settings import DEFAULT  # noqa: PLC0415
-    from pboh.linker import Linker  # noqa: PLC0415
-    from pboh.model.store import empty_model  # noqa: PLC0415
-
-    Linker(empty_model(), DEFAULT).link("Ada met Bob.", spans=[(0, 3), (8, 11)])
-    return perf_counter() - began

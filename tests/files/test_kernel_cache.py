@@ -8,7 +8,7 @@ import time
 def test_it_says_so_when_kernels_are_compiled_and_only_then(caplog):
     from numba import njit
 
-    from pboh.warmup import say_if_compiling
+    from pboh.files.kernel_cache import say_if_compiling
 
     with say_if_compiling(after=0.0):
         time.sleep(0.1)

@@ -1,0 +1,46 @@
+"""What was computed for one text, kept as arrays: explanations and pictures are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pboh.inference.belief_propagation import Beliefs
+from pboh.inference.entities import EntitySet
+from pboh.inference.potentials import Pairs, Unary
+from pboh.inference.score_kernels import conditional_scores
+from pboh.inference.spans import Span
+from pboh.inference.windows import Windows
+from pboh.text.hashing import Array
+
+
+@dataclass(slots=True)
+class Solution:
+    """Candidates, terms and beliefs of all mentions, one row each.
+
+    ``answer`` is the column of every mention's best candidate, −1 for none, by max-product ``beliefs``;
+    ``probability`` is that of the ``marginals`` of sum-product; ``scores`` are the sums of Eq. (c2) given
+    all other answers.
+    """
+
+    text: str
+    spans: list[Span]
+    only: EntitySet | None  # what answers were restricted to
+    windows: Windows
+    unary: Unary
+    pairs: Pairs
+    beliefs: Beliefs
+    marginals: Beliefs
+    answer: Array = field(init=False)
+    scores: Array = field(init=False)
+    probability: Array = field(init=False)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.answer, self.probability = self.beliefs.best(), self.marginals.probability()
+        label, unary, columns = self.pairs.label, self.unary, np.maximum(self.answer, 0)[:, None]
+        chosen = np.where(self.answer >= 0, np.take_along_axis(label, columns, 1)[:, 0], -1)
+        self.scores = conditional_scores(
+            unary.local, label, unary.size, chosen, *self.pairs.couplings, self.pairs.unseen
+        )
