@@ -1,89 +1,18 @@
-"""The page in a real browser: link, look, play, change; by mouse and keyboard, on desk and phone."""
+"""The page in a real browser: link, look, play, change; by mouse and keyboard."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
+from browsing import focused, keep, label, link, look_at, mention, names, select, solved
 from served import TEXT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PICTURES = Path(__file__).parents[2] / "artifacts" / "service"
-DESK, PHONE = {"width": 1360, "height": 1000}, {"width": 390, "height": 844}
-
-
-@pytest.fixture
-def open_page(browser, address) -> Iterator:
-    """Opens pages; at the end, none of them may have complained or asked anybody else for anything."""
-    contexts, mistakes = [], []
-
-    def opened(path="/", viewport=None, scheme="light", text=TEXT):
-        context = browser.new_context(viewport=viewport or DESK, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: mistakes.append(str(error)))
-        page.on("console", lambda said: mistakes.append(said.text) if is_mistake(said) else None)
-        page.on("dialog", lambda dialog: (mistakes.append("dialog"), dialog.dismiss()))
-        page.on(
-            "request", lambda r: mistakes.append(r.url) if not r.url.startswith((address, "data:")) else None
-        )
-        page.goto(address + path)
-        if text is not None:
-            page.wait_for_selector("#facts:not(:empty)")
-            link(page, text)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert mistakes == []
-
-
-def is_mistake(said) -> bool:
-    """Whether a line of the console means trouble; refused requests are shown to the user as well."""
-    return said.type == "error" and "status of 413" not in said.text
-
-
-def link(page, text):
-    page.click("#edit")
-    page.fill("#source", text)
-    page.click("#link")
-    page.wait_for_function(
-        "wanted => document.getElementById('text').textContent.includes(wanted)", arg=text[:6]
-    )
-    page.wait_for_selector("#text:not([hidden])")
-
-
-def keep(page, name):
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.wait_for_timeout(600)  # bars and rings have moved to their places
-    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
-
-
-def mention(page, name):
-    return page.locator(".mention", has=page.get_by_text(name, exact=True)).first
-
-
-def label(page, name):
-    return mention(page, name).get_attribute("aria-label")
-
-
-def solved(page, act):
-    """Do something and wait for the service's answer to be shown."""
-    with page.expect_response("**/v1/graph") as answer:
-        act()
-    assert answer.value.ok
-    page.wait_for_function("() => !document.body.hasAttribute('aria-busy')")
-
 
 def test_a_text_is_linked_and_every_answer_has_reasons(open_page, linker):
     page = open_page()
-    shown = page.eval_on_selector_all(".mention span", "all => all.map(e => e.textContent)")
-    assert shown == [m.text for m in linker.link(TEXT)]
-    mention(page, "Jordan").click()
-    page.wait_for_selector(".reasons")
+    assert names(page) == [m.text for m in linker.link(TEXT)]
+    look_at(page, "Jordan")
     candidates = page.eval_on_selector_all(".candidate .name", "all => all.map(e => e.textContent)")
     expected = next(m for m in linker.link(TEXT) if m.text == "Jordan")
     assert candidates == [c.entity.title for c in expected.candidates]
@@ -97,6 +26,9 @@ def test_a_text_is_linked_and_every_answer_has_reasons(open_page, linker):
 
 def test_more_or_fewer_mentions_are_found(open_page):
     page = open_page()
+    own = page.request.get(page.url + "v1/info").json()["threshold"]
+    assert float(page.input_value("#threshold")) == pytest.approx(own, abs=0.005)
+    assert f"at least {round(100 * own)} %" in page.inner_text("#least")
     found = page.locator(".mention").count()
     for value, expected in (("0.95", lambda n: n < found), ("0", lambda n: n >= found)):
         move = """([input, value]) => { input.value = value;
@@ -132,17 +64,17 @@ def test_belief_propagation_plays_round_by_round(open_page):
     last = int(page.get_attribute("#round", "max"))
     assert last >= 1
     dashes = "all => all.map(e => e.getAttribute('stroke-dasharray'))"
-    final = page.eval_on_selector_all(".slice", dashes)
+    final = page.eval_on_selector_all(".share", dashes)
     page.press("body", ",")
     assert f"round {last - 1}" in page.inner_text("#round-facts") or last == 1
     for _ in range(last):
         page.press("body", ",")
     assert "on its own" in page.inner_text("#round-facts")
-    assert page.eval_on_selector_all(".slice", dashes) != final
+    assert page.eval_on_selector_all(".share", dashes) != final
     keep(page, "first-round")
     page.click("#play")
     page.wait_for_function(f"() => document.getElementById('round').value === '{last}'", timeout=30_000)
-    assert page.eval_on_selector_all(".slice", dashes) == final
+    assert page.eval_on_selector_all(".share", dashes) == final
     assert "converged" in page.inner_text("#round-facts")
 
 
@@ -150,17 +82,86 @@ def test_clamping_steers_the_neighbours_and_can_be_undone(open_page):
     text = "Mercury, Mars and Jupiter."
     page = open_page(text=text)
     free = label(page, "Mars")
-    mention(page, "Mercury").click()
-    page.wait_for_selector(".reasons")
+    look_at(page, "Mercury")
     clamp = page.get_by_role("button", name="Clamp to Mercury (mythology)")
     solved(page, clamp.click)
     assert "clamped" in label(page, "Mercury") and "Mercury (mythology)" in label(page, "Mercury")
     assert label(page, "Mars") != free
     keep(page, "clamped")
-    solved(page, lambda: page.click("#free"))
+    solved(page, page.get_by_role("button", name="Unclamp").click)
     assert label(page, "Mars") == free
     solved(page, lambda: page.press("body", "Control+z"))
     assert "clamped" in label(page, "Mercury")
+
+
+def test_clamping_keeps_the_other_candidates_in_sight(open_page):
+    page = open_page(text="Mercury, Mars and Jupiter.")
+    look_at(page, "Mercury")
+    titles = "all => all.map(e => e.textContent)"
+    offered = page.eval_on_selector_all(".candidate .name", titles)
+    shares = page.eval_on_selector_all(".candidate .percent", titles)
+    assert len(offered) > 1
+    page.get_by_role("button", name=f"Clamp to {offered[1]}").focus()
+    solved(page, lambda: page.keyboard.press("Enter"))
+    assert page.eval_on_selector_all(".candidate .name", titles) == offered
+    assert page.eval_on_selector_all(".candidate .percent", titles) == shares
+    assert page.inner_text(".candidate.answer .name") == offered[1]
+    assert focused(page) == f"Unclamp from {offered[1]}"
+    solved(page, lambda: page.press("body", "1"))  # from one to another without freeing it
+    assert page.inner_text(".candidate.answer .name") == offered[0]
+    solved(page, lambda: page.press("body", "Control+z"))
+    look_at(page, "Mercury")
+    assert page.eval_on_selector_all(".candidate .name", titles) == offered
+
+
+def test_the_focus_survives_what_is_redrawn(open_page):
+    page = open_page()
+    look_at(page, "Bulls")
+    page.get_by_label("End one word later").focus()
+    solved(page, lambda: page.keyboard.press("Enter"))
+    assert focused(page) == "End one word later"
+    solved(page, page.get_by_label("End one word earlier").click)
+    page.locator(".candidate .name").first.focus()
+    page.keyboard.press("Enter")
+    assert focused(page) == page.locator(".candidate .name").first.inner_text()
+    node = page.locator(".node").nth(2)
+    node.focus()
+    name = focused(page)
+    page.keyboard.press("Enter")
+    assert focused(page) == name
+    page.click("#remove")
+    page.wait_for_function("() => document.activeElement.classList.contains('mention')")
+    for control in ("#forth", "#undo"):  # the last step leaves them nothing to do
+        page.locator(control).focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function("() => !document.body.hasAttribute('aria-busy')")
+        assert page.evaluate("() => document.activeElement.id") == control[1:]
+
+
+def test_a_selection_takes_whole_words(open_page):
+    page = open_page(text="The Georgians’ neighbours: Armenia.")
+    select(page, "eighbour")
+    solved(page, lambda: page.click("#add"))
+    assert label(page, "neighbours")
+    page.press("body", "e")
+    page.evaluate("() => document.getElementById('source').setSelectionRange(6, 9)")
+    with page.expect_response("**/v1/graph"):
+        page.press("#source", "Control+m")
+    page.locator(".mention", has_text="Georgians").wait_for()
+    assert "Georgians" in names(page)  # without the apostrophe
+
+
+def test_an_empty_text_shows_the_editor(open_page):
+    page = open_page()
+    page.click("#edit")
+    page.fill("#source", "  ")
+    page.click("#link")
+    page.wait_for_function("() => document.querySelectorAll('.mention').length === 0")
+    assert page.is_visible("#source") and page.is_hidden("#text")
+    page.click("#edit")
+    assert page.is_visible("#source")
+    link(page, TEXT)
+    assert page.is_hidden("#source") and page.locator(".mention").count() > 0
 
 
 def test_an_entity_outside_the_candidates_can_be_found_and_clamped(open_page):
@@ -188,43 +189,22 @@ def test_mentions_are_added_moved_and_removed_by_mouse(open_page):
     assert page.locator(".mention").count() == before - 1
 
 
-def select(page, words):
-    """Select words of the text as a mouse would."""
-    page.evaluate(
-        """words => {
-            const walker = document.createTreeWalker(document.getElementById('text'), NodeFilter.SHOW_TEXT);
-            while (walker.nextNode()) {
-                const at = walker.currentNode.data.indexOf(words);
-                if (at < 0) continue;
-                const range = document.createRange();
-                range.setStart(walker.currentNode, at);
-                range.setEnd(walker.currentNode, at + words.length);
-                window.getSelection().removeAllRanges();
-                window.getSelection().addRange(range);
-                return;
-            }
-        }""",
-        words,
-    )
-    page.wait_for_timeout(100)
-
-
 def test_everything_works_from_the_keyboard(open_page):
     page = open_page()
-    names = page.eval_on_selector_all(".mention span", "all => all.map(e => e.textContent)")
+    found = names(page)
     page.press("body", "ArrowRight")
     page.press("body", "ArrowRight")
-    assert page.inner_text(".subject q").strip("“”") == names[1]
+    assert page.inner_text(".subject q").strip("“”") == found[1]
     assert page.evaluate("() => document.activeElement.id") == "mention-1"
     page.wait_for_selector(".reasons")
     solved(page, lambda: page.press("body", "1"))
-    assert "clamped" in label(page, names[1])
+    assert "clamped" in label(page, found[1])
     solved(page, lambda: page.press("body", "0"))
-    assert "clamped" not in label(page, names[1])
+    assert "clamped" not in label(page, found[1])
     solved(page, lambda: page.press("body", "Shift+ArrowRight"))
-    assert page.inner_text(".subject q").strip("“”").startswith(f"{names[1]} ")
+    assert page.inner_text(".subject q").strip("“”").startswith(f"{found[1]} ")
     solved(page, lambda: page.press("body", "Delete"))
-    assert page.locator(".mention").count() == len(names) - 1
+    assert page.locator(".mention").count() == len(found) - 1
     page.press("body", "e")
     page.evaluate("() => document.getElementById('source').setSelectionRange(0, 6)")
     solved(page, lambda: page.press("#source", "Control+m"))
@@ -233,10 +213,7 @@ def test_everything_works_from_the_keyboard(open_page):
 
 def test_emoji_do_not_shift_the_mentions(open_page):
     page = open_page(text="😀😀 Georgia borders 😀 Armenia.")
-    assert page.eval_on_selector_all(".mention span", "all => all.map(e => e.textContent)") == [
-        "Georgia",
-        "Armenia",
-    ]
+    assert names(page) == ["Georgia", "Armenia"]
     select(page, "borders")
     solved(page, lambda: page.click("#add"))
     assert label(page, "borders")
@@ -244,8 +221,7 @@ def test_emoji_do_not_shift_the_mentions(open_page):
 
 def test_editing_keeps_the_mentions_elsewhere(open_page):
     page = open_page(text="Mercury, Mars and Jupiter.")
-    mention(page, "Mercury").click()
-    page.wait_for_selector(".reasons")
+    look_at(page, "Mercury")
     solved(page, page.get_by_role("button", name="Clamp to Mercury (mythology)").click)
     page.click("#edit")
     page.fill("#source", "They said that Mercury, Mars and Jupiter.")
@@ -257,24 +233,6 @@ def test_markup_in_a_text_stays_text(open_page):
     page = open_page(text="<img src=x onerror=alert(1)> Georgia <script>alert(2)</script>")
     assert page.locator("#text img, #text script").count() == 0
     assert "<script>alert(2)</script>" in page.inner_text("#text")
-
-
-def test_dark_phone_and_theme(open_page):
-    dark = open_page(scheme="dark")
-    mention(dark, "Jordan").click()
-    dark.wait_for_selector(".reasons")
-    keep(dark, "desk-dark")
-    colour = "() => getComputedStyle(document.body).backgroundColor"
-    before = dark.evaluate(colour)
-    dark.click("#theme")
-    assert dark.evaluate(colour) != before
-    phone = open_page(viewport=PHONE)
-    mention(phone, "Jordan").click()
-    phone.wait_for_selector(".reasons")
-    keep(phone, "phone")
-    assert phone.evaluate(
-        "() => document.documentElement.scrollWidth <= window.innerWidth"
-    )  # no sideways scrolling
 
 
 def test_errors_are_shown_as_sentences(open_page):

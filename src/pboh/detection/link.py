@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -30,6 +30,11 @@ DEFAULT = Reliability(
 """For models without a fitted decision."""
 
 
+def decision_of(info: Mapping[str, Any]) -> Reliability:
+    """What decides whether a found name is shown, and from which probability on."""
+    return Reliability.of(info.get("detection")) or DEFAULT
+
+
 def link(
     engine: Engine,
     detector: Detector,
@@ -51,7 +56,7 @@ def link(
     both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
     timings = {"detection": perf_counter() - began}
     document = Document(text, [], id, timings=timings)
-    decision = Reliability.of(engine.model.info.get("detection")) or DEFAULT
+    decision = decision_of(engine.model.info)
     limit = decision.threshold if threshold is None else threshold
     sure = {(span.start, span.end) for span in given}
     for part, links in _parts(engine, text, both, only):

@@ -13,13 +13,16 @@ function type(api, schema) {
   return schema.type ?? "any";
 }
 
+// A description, with ``names`` set as code.
+const prose = (text) => text.split(/`+/).map((part, k) => (k % 2 ? make("code", { textContent: part }) : part));
+
 function fieldsOf(api, schema) {
   const shape = named(api, schema);
   if (!shape?.properties) return null;
   return make("dl", { className: "fields" }, ...Object.entries(shape.properties).map(([name, field]) => make("div", {},
     make("dt", {}, make("code", { textContent: name }), shape.required?.includes(name) ? "" : " ?"),
     make("dd", {}, make("code", { className: "type", textContent: type(api, field) }),
-      ` ${named(api, field)?.description ?? ""}`))));
+      " ", ...prose(named(api, field)?.description ?? "")))));
 }
 
 function tryOut(path, method, operation, api) {
@@ -40,6 +43,21 @@ function tryOut(path, method, operation, api) {
     make("div", { className: "row" }, address, make("button", { type: "button", className: "primary", textContent: "Send", click: send })), body, output);
 }
 
+function operationOf(api, { path, method, operation }) {
+  const content = Object.values(operation.requestBody?.content ?? {})[0];
+  const answer = Object.values(operation.responses["200"]?.content ?? {})[0];
+  const parameters = (operation.parameters ?? []).map((p) => make("div", {},
+    make("dt", {}, make("code", { textContent: p.name })),
+    make("dd", {}, make("code", { className: "type", textContent: type(api, p.schema) }), " ", ...prose(p.description ?? ""))));
+  const part = (title, fields) => (fields ? make("div", {}, make("h3", { textContent: title }), fields) : null);
+  const typed = (title, body) => part(`${title}: ${type(api, body?.schema)}`, fieldsOf(api, body?.schema));
+  return make("details", { className: "operation" },
+    make("summary", {}, make("b", { className: `method ${method.toLowerCase()}`, textContent: method }),
+      make("code", { textContent: path }), make("span", {}, ...prose(operation.description ?? operation.summary ?? ""))),
+    parameters.length ? part("Parameters", make("dl", { className: "fields" }, ...parameters)) : null,
+    typed("Request", content), typed("Answer", answer), tryOut(path, method, operation, api));
+}
+
 function show(api) {
   $("summary").textContent = `${api.info.title} ${api.info.version}: ${api.info.summary}`;
   const groups = new Map();
@@ -51,21 +69,7 @@ function show(api) {
   }
   for (const [tag, list] of groups) {
     $("docs").append(make("section", { className: "card" }, make("div", { className: "card-head" }, make("h2", { textContent: tag })),
-      ...list.map(({ path, method, operation }) => {
-        const content = Object.values(operation.requestBody?.content ?? {})[0];
-        const answer = Object.values(operation.responses["200"]?.content ?? {})[0];
-        const parameters = (operation.parameters ?? []).map((p) => make("div", {},
-          make("dt", {}, make("code", { textContent: p.name })),
-          make("dd", {}, make("code", { className: "type", textContent: type(api, p.schema) }), ` ${p.description ?? ""}`)));
-        const part = (title, shape, fields) => (fields ? make("div", {}, make("h3", { textContent: `${title} ${shape ? type(api, shape) : ""}` }), fields) : null);
-        return make("details", { className: "operation" },
-          make("summary", {}, make("b", { className: `method ${method.toLowerCase()}`, textContent: method }),
-            make("code", { textContent: path }), make("span", { textContent: ` ${operation.description ?? operation.summary ?? ""}` })),
-          parameters.length ? part("Parameters", null, make("dl", { className: "fields" }, ...parameters)) : null,
-          part("Request", content?.schema, fieldsOf(api, content?.schema)),
-          part("Answer", answer?.schema, fieldsOf(api, answer?.schema)),
-          tryOut(path, method, operation, api));
-      })));
+      ...list.map((one) => operationOf(api, one))));
   }
 }
 

@@ -3,7 +3,15 @@
 export const $ = (id) => document.getElementById(id);
 
 export function make(tag, properties = {}, ...children) {
-  return fill(document.createElement(tag), properties, children);
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null) continue;
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
 }
 
 export function draw(tag, attributes = {}, ...children) {
@@ -16,16 +24,17 @@ export function draw(tag, attributes = {}, ...children) {
   return element;
 }
 
-function fill(element, properties, children) {
-  for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined || value === null) continue;
-    if (typeof value === "function") element.addEventListener(name, value);
-    else if (name in element && name !== "list") element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
+// Show something else in a box. The focus stays where it was: elements are recognised by their data-key.
+export function redraw(box, ...children) {
+  const held = box.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  box.replaceChildren(...children.filter((child) => child !== null));
+  if (held === undefined) return;
+  const again = [...box.querySelectorAll("[data-key]")].find((element) => element.dataset.key === held);
+  (again ?? box).focus({ preventScroll: true });
 }
+
+// A button that has nothing to do keeps the focus, as a disabled one would not.
+export const enable = (id, on) => $(id).setAttribute("aria-disabled", String(!on));
 
 export async function ask(path, body) {
   const options = body === undefined ? {} : {
@@ -39,11 +48,21 @@ export async function ask(path, body) {
 }
 
 // How sure an answer is, as the name of a colour.
+export const certainty = (share) => (share >= 0.8 ? "sure" : share >= 0.5 ? "likely" : "doubtful");
+
 export function tint(mention) {
-  if (mention.clamped) return "pinned";
-  if (mention.entity === null) return "none";
-  return mention.probability >= 0.8 ? "sure" : mention.probability >= 0.5 ? "likely" : "doubtful";
+  if (mention.clamped) return "clamped";
+  return mention.entity === null ? "unlinked" : certainty(mention.probability);
 }
 
-export const percent = (share) => (share > 0.995 && share < 1 ? ">99" : Math.round(100 * share)) + " %";
+export function percent(share) {
+  if (share > 0.995 && share < 1) return ">99 %";
+  if (share > 0 && share < 0.005) return "<1 %";
+  return `${Math.round(100 * share)} %`;
+}
+
 export const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+export const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+// What a model knows of an entity besides its title; some models know nothing.
+export const about = (entity) => [entity?.type, entity?.description].filter(Boolean).join(" · ");

@@ -1,10 +1,10 @@
-// The factor graph: a ring of beliefs per mention, lines between entities seen together, round by round.
+// The factor graph: a ring of belief per mention, lines between entities seen together, round by round.
 
-import { $, draw } from "./dom.js";
+import { $, certainty, draw, make, redraw, tint } from "./dom.js";
+import { RADIUS, layout, selection } from "./layout.js";
 
-const RADIUS = 17;
-const TINTS = ["--sure", "--likely", "--doubtful", "--pinned", "--words", "--neighbours", "--prior", "--none"];
-const MOST_NODES = 80;
+const LENGTH = 2 * Math.PI * (RADIUS - 4); // of a ring
+const LONGEST = 176; // pixels of a label
 
 export class Graph {
   constructor(choose) {
@@ -12,92 +12,124 @@ export class Graph {
     this.round = 0;
   }
 
-  // Lay a solved document out anew.
-  show(data, chosen) {
+  get last() { return Math.max(0, this.data.rounds.length - 1); }
+
+  // Lay a solved document out anew; without a round, the last one is shown.
+  show(data, chosen, round = null) {
     this.data = data;
-    this.shown = data.mentions.map((_, i) => i).filter((i) => data.mentions[i].candidates.length).slice(0, MOST_NODES);
-    this.round = Math.max(0, data.rounds.length - 1);
-    const box = $("graph");
-    const width = Math.max(320, box.clientWidth || 720);
-    const height = Math.min(900, Math.max(300, 170 + (width < 560 ? 40 : 26) * this.shown.length));
-    this.places = layout(this.shown, data, width, height);
-    this.svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Mentions and their ties" });
+    this.round = this.last;
+    this.width = Math.max(300, $("graph").clientWidth || 720);
+    this.everyone = data.mentions.map((_, i) => i).filter((i) => data.mentions[i].candidates.length);
+    const ties = this.ties();
+    this.shown = selection(this.everyone, ties, chosen, this.width, (i) => this.title(i));
+    this.place(ties);
     this.edges = draw("g");
     this.nodes = new Map(this.shown.map((i) => [i, this.node(i)]));
-    this.svg.append(this.edges, ...this.nodes.values());
-    if (this.shown.length) box.replaceChildren(this.svg);
-    else box.replaceChildren(Object.assign(document.createElement("p"), {
-      className: "empty", textContent: "Nothing to draw yet: no mention has a candidate." }));
+    const picture = draw("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "group", "aria-label": "Mentions and their ties" },
+      this.edges, ...this.nodes.values());
+    redraw($("graph"), this.shown.length ? picture
+      : make("p", { className: "empty", textContent: "Nothing to draw yet: no mention has a candidate." }));
+    this.round = round ?? this.last;
     this.update(chosen);
   }
 
-  node(i) {
-    const mention = this.data.mentions[i];
-    const [x, y] = this.places.get(i);
-    const length = 2 * Math.PI * (RADIUS - 4);
-    const slices = mention.candidates.slice(0, TINTS.length).map((_, c) => {
-      const slice = draw("circle", { class: "slice", r: RADIUS - 4, "stroke-width": 8, transform: "rotate(-90)" });
-      slice.style.stroke = `var(${TINTS[c]})`;
-      slice.dataset.length = length;
-      return slice;
-    });
-    const group = draw("g", {
-      class: "node", transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "data-mention": i,
-      click: () => this.choose(i),
-      keydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose(i); } },
-    }, draw("circle", { class: "halo", r: RADIUS + 5 }), draw("circle", { class: "disc", r: RADIUS }), ...slices);
-    if (mention.clamped) group.append(textNode("pin-mark", 0, 0, "⚲"));
-    group.append(textNode("entity", 0, RADIUS + 15, ""), textNode("surface", 0, RADIUS + 28, ""));
-    return group;
+  // Another mention is chosen: where only a part of the document is drawn, it is now another part.
+  select(chosen) {
+    if (this.shown.length === this.everyone.length) this.update(chosen);
+    else this.show(this.data, chosen, this.round);
   }
 
-  // The candidate of a mention that is best in the round shown.
-  best(i) {
-    const last = this.round >= this.data.rounds.length - 1;
-    if (last && this.data.mentions[i].answer !== null) return this.data.mentions[i].answer;
-    const shares = this.data.rounds[this.round]?.[i] ?? [];
+  place(ties) {
+    const measure = document.createElement("canvas").getContext("2d");
+    measure.font = `650 12.5px ${getComputedStyle(document.body).fontFamily}`;
+    this.fitted = (words) => shorten(words, (part) => measure.measureText(part).width, Math.min(LONGEST, this.width / 2 - 24));
+    const nodes = this.shown.map((i) => {
+      const widths = this.labels(i).map((label) => measure.measureText(this.fitted(label)).width);
+      return { i, half: Math.max(RADIUS + 6, 4 + Math.max(...widths) / 2) };
+    });
+    const index = new Map(this.shown.map((i, k) => [i, k]));
+    const strongest = ties[0]?.value ?? 1;
+    const between = ties.filter((e) => index.has(e.a) && index.has(e.b))
+      .map((e) => [index.get(e.a), index.get(e.b), e.value / strongest]);
+    const { spots, height } = layout(nodes, between, this.width);
+    this.places = new Map(spots.map((spot) => [spot.i, [spot.x, spot.y]]));
+    this.height = height;
+  }
+
+  // Everything that is written under a mention in some round.
+  labels(i) {
+    const best = new Set(this.data.rounds.map((_, round) => this.best(i, round)));
+    return [...best].map((c) => this.data.mentions[i].candidates[c]?.entity ?? "").concat(`“${this.data.mentions[i].text}”`, "unlinked");
+  }
+
+  // The candidate of a mention that is best in a round.
+  best(i, round = this.round) {
+    if (round >= this.last && this.data.mentions[i].answer !== null) return this.data.mentions[i].answer;
+    const shares = this.data.rounds[round]?.[i] ?? [];
     return shares.indexOf(Math.max(...shares));
   }
 
+  title(i) {
+    const mention = this.data.mentions[i];
+    if (this.round >= this.last && mention.entity === null) return "unlinked";
+    return mention.candidates[this.best(i)]?.entity ?? "";
+  }
+
+  // Factors between the candidates that are best in the round, strongest first.
+  ties() {
+    return this.data.edges.filter((e) => this.best(e.a) === e.x && this.best(e.b) === e.y);
+  }
+
   go(round, chosen) {
-    const before = new Map(this.shown.map((i) => [i, this.best(i)]));
-    this.round = Math.min(Math.max(0, round), Math.max(0, this.data.rounds.length - 1));
+    const before = new Map(this.shown.map((i) => [i, this.title(i)]));
+    this.round = Math.min(Math.max(0, round), this.last);
     this.update(chosen);
-    for (const i of this.shown) this.nodes.get(i).classList.toggle("changed", before.get(i) !== this.best(i));
+    for (const i of this.shown) this.nodes.get(i).classList.toggle("changed", before.get(i) !== this.title(i));
   }
 
   update(chosen) {
     for (const i of this.shown) this.updateNode(i, chosen);
-    const live = this.data.edges.filter((e) => this.places.has(e.a) && this.places.has(e.b)
-      && this.best(e.a) === e.x && this.best(e.b) === e.y);
-    const strongest = Math.max(1e-9, ...this.data.edges.map((e) => e.value));
-    this.edges.replaceChildren(...live.slice(0, 400).reverse().flatMap((e) => this.edge(e, strongest, chosen)));
+    const live = this.ties().filter((e) => this.places.has(e.a) && this.places.has(e.b));
+    const isPart = this.shown.length < this.everyone.length;
+    const strongest = (isPart ? live : this.data.edges)[0]?.value ?? 1;
+    const centre = chosen ?? (isPart ? this.shown[0] : null);
+    this.edges.replaceChildren(...[...live].reverse().flatMap((e) => this.edge(e, e.value / strongest, centre)));
     this.live = live.length;
+  }
+
+  node(i) {
+    const [x, y] = this.places.get(i);
+    const press = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose(i); } };
+    const ring = { r: RADIUS - 4, "stroke-width": 8 };
+    const group = draw("g", {
+      class: "node", transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "data-key": i,
+      click: () => this.choose(i), keydown: press,
+    }, draw("title"), draw("circle", { class: "halo", r: RADIUS + 5 }), draw("circle", { class: "disc", r: RADIUS }),
+    draw("circle", { class: "track", ...ring }), draw("circle", { class: "share", ...ring, transform: "rotate(-90)" }),
+    draw("text", { class: "entity", y: RADIUS + 15 }), draw("text", { class: "surface", y: RADIUS + 28 }));
+    if (this.data.mentions[i].clamped) group.append(draw("circle", { class: "pin-mark", r: 4 }));
+    return group;
   }
 
   updateNode(i, chosen) {
     const mention = this.data.mentions[i];
     const group = this.nodes.get(i);
-    const shares = this.data.rounds[this.round]?.[i] ?? mention.candidates.map((c) => c.probability);
-    let before = 0;
-    group.querySelectorAll(".slice").forEach((slice, c) => {
-      const length = Number(slice.dataset.length);
-      slice.setAttribute("stroke-dasharray", `${shares[c] * length} ${length}`);
-      slice.setAttribute("stroke-dashoffset", -before * length);
-      before += shares[c];
-    });
-    const title = mention.candidates[this.best(i)]?.entity ?? "";
-    group.querySelector(".entity").textContent = shorten(title, 24);
-    group.querySelector(".surface").textContent = mention.text === title ? "" : `“${shorten(mention.text, 24)}”`;
+    const title = this.title(i);
+    const share = this.data.rounds[this.round]?.[i]?.[this.best(i)] ?? 0;
+    const colour = mention.clamped || this.round >= this.last ? tint(mention) : certainty(share);
+    group.setAttribute("class", `node ${colour}`);
+    group.querySelector(".share").setAttribute("stroke-dasharray", `${(share * LENGTH).toFixed(2)} ${LENGTH.toFixed(2)}`);
+    group.querySelector(".entity").textContent = this.fitted(title);
+    group.querySelector(".surface").textContent = mention.text === title ? "" : this.fitted(`“${mention.text}”`);
+    group.querySelector("title").textContent = `${mention.text}: ${title}`;
     group.setAttribute("aria-current", i === chosen ? "true" : "false");
     group.setAttribute("aria-label", `${mention.text}: ${title}`);
   }
 
-  edge(e, strongest, chosen) {
+  edge(e, share, centre) {
     const [x1, y1] = this.places.get(e.a);
     const [x2, y2] = this.places.get(e.b);
-    const share = e.value / strongest;
-    const dim = chosen !== null && chosen !== e.a && chosen !== e.b ? " dimmed" : "";
+    const dim = centre !== null && centre !== e.a && centre !== e.b ? " dimmed" : "";
     const line = draw("line", {
       class: `edge${dim}`, x1, y1, x2, y2, "stroke-width": (1 + 8 * share).toFixed(2), opacity: (0.25 + 0.5 * share).toFixed(2),
     }, draw("title"));
@@ -111,82 +143,10 @@ export class Graph {
   }
 }
 
-function textNode(kind, x, y, content) {
-  const text = draw("text", { class: kind, x, y });
-  text.textContent = content;
-  return text;
-}
-
-const shorten = (text, length) => (Array.from(text).length > length ? `${Array.from(text).slice(0, length - 1).join("")}…` : text);
-
-// Places by forces, always the same for the same document: ties pull, nodes push, and labels keep apart.
-function layout(shown, data, width, height) {
-  const edge = { top: RADIUS + 8, bottom: RADIUS + 34 };
-  const spots = shown.map((i, k) => {
-    const angle = (2 * Math.PI * k) / shown.length - Math.PI / 2;
-    const label = Math.min(24, Math.max(6, ...data.mentions[i].candidates.map((c) => Math.min(c.entity.length, 24))));
-    return { i, x: Math.cos(angle), y: Math.sin(angle), half: Math.min(12 + 3.3 * label, width / 4) };
-  });
-  const place = new Map(spots.map((spot, k) => [spot.i, k]));
-  const strongest = Math.max(1e-9, ...data.edges.map((e) => e.value));
-  const ties = data.edges.filter((e) => place.has(e.a) && place.has(e.b)
-    && data.mentions[e.a].answer === e.x && data.mentions[e.b].answer === e.y)
-    .map((e) => [place.get(e.a), place.get(e.b), e.value / strongest]);
-  for (let step = 0; step < 250; step += 1) spread(spots, ties, 0.2 * (1 - step / 250));
-  fit(spots, width, height, edge);
-  for (let step = 0; step < 240; step += 1) {
-    part(spots);
-    for (const spot of spots) {
-      spot.x = Math.min(width - spot.half, Math.max(spot.half, spot.x));
-      spot.y = Math.min(height - edge.bottom, Math.max(edge.top, spot.y));
-    }
-  }
-  return new Map(spots.map((spot) => [spot.i, [spot.x, spot.y]]));
-}
-
-// One step of the forces, in a plane without units.
-function spread(spots, ties, heat) {
-  const share = Math.min(1, (3 * spots.length) / Math.max(1, 2 * ties.length)); // dense graphs would collapse
-  const force = spots.map((spot) => [-0.6 * spot.x, -0.6 * spot.y]);
-  const act = (a, b, strength) => {
-    const [dx, dy] = [spots[a].x - spots[b].x || 1e-3, spots[a].y - spots[b].y];
-    const distance = Math.hypot(dx, dy);
-    const [fx, fy] = [(dx / distance) * strength(distance), (dy / distance) * strength(distance)];
-    force[a][0] += fx; force[a][1] += fy; force[b][0] -= fx; force[b][1] -= fy;
-  };
-  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) act(a, b, (d) => 1 / Math.max(d, 0.05));
-  for (const [a, b, weight] of ties) act(a, b, (d) => -(0.15 + 0.5 * weight) * d * d * share);
-  spots.forEach((spot, k) => {
-    const size = Math.hypot(...force[k]) || 1;
-    const step = Math.min(size, heat);
-    spot.x += (force[k][0] / size) * step;
-    spot.y += (force[k][1] / size) * step;
-  });
-}
-
-// Stretch the plane over the picture.
-function fit(spots, width, height, edge) {
-  const range = (values) => [Math.min(...values), Math.max(...values)];
-  const [left, right] = range(spots.map((s) => s.x));
-  const [top, bottom] = range(spots.map((s) => s.y));
-  const side = Math.max(...spots.map((s) => s.half));
-  for (const spot of spots) {
-    spot.x = right - left < 1e-6 ? width / 2 : side + ((spot.x - left) / (right - left)) * (width - 2 * side);
-    spot.y = bottom - top < 1e-6 ? height / 2 : edge.top + ((spot.y - top) / (bottom - top)) * (height - edge.top - edge.bottom);
-  }
-}
-
-// Move overlapping nodes with their labels apart, along the shorter way.
-function part(spots) {
-  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) {
-    const [p, q] = [spots[a], spots[b]];
-    const [dx, dy] = [p.x - q.x, p.y - q.y];
-    const [overX, overY] = [p.half + q.half - Math.abs(dx), 2 * RADIUS + 38 - Math.abs(dy)];
-    if (overX <= 0 || overY <= 0) continue;
-    const axis = overX < overY ? "x" : "y";
-    const way = (axis === "x" ? dx : dy) < 0 ? -1 : 1;
-    const step = 0.3 * Math.min(overX, overY);
-    p[axis] += way * step;
-    q[axis] -= way * step;
-  }
+// As many of the first characters as are not wider than that.
+function shorten(words, widthOf, most) {
+  if (widthOf(words) <= most) return words;
+  const chars = Array.from(words);
+  while (chars.length && widthOf(`${chars.join("")}…`) > most) chars.pop();
+  return `${chars.join("").trimEnd()}…`;
 }

@@ -10,6 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 import pboh
+from pboh.detection.link import decision_of
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
 from pboh.service.address import JSON, Address, parameter
@@ -124,6 +125,7 @@ def info(bounded: BoundedLinker, call: Call) -> Response:
             "entities": linker.model.entities,
             "model": _shown(linker.model.info),
             "settings": asdict(linker.settings),
+            "threshold": decision_of(linker.model.info).threshold,
             "limits": msgspec.structs.asdict(bounded.limits),
         }
     )

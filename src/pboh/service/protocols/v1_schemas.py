@@ -217,4 +217,5 @@ class InfoAnswer(BaseModel):
     entities: int
     model: dict[str, Any]
     settings: dict[str, Any]
+    threshold: float = Field(description="Found mentions with a lower ``detection`` are left out by default.")
     limits: dict[str, float]
