@@ -96,15 +96,16 @@ def download_command(
 def _show(
     wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json: Path | None
 ) -> None:
-    from pboh.corpus.download.http import amount
+    from rich.filesize import decimal
+
     from pboh.corpus.download.mirror import list_parts, select_parts
     from pboh.files.writing import write_json
 
     listing = list_parts(wiki, date, mirror, manners)
     chosen = [listing.parts[number - 1] for number in select_parts(parts, len(listing.parts))]
     total = sum(part.size or 0 for part in chosen)
-    print(f"{wiki} {listing.date}: {len(chosen)} parts, {amount(total)}")
+    print(f"{wiki} {listing.date}: {len(chosen)} parts, {decimal(total)}")
     for part in chosen:
-        print(f"{part.number:>4}  {amount(part.size) if part.size is not None else '?':>9}  {part.name}")
+        print(f"{part.number:>4}  {decimal(part.size) if part.size is not None else '?':>9}  {part.name}")
     if json is not None:
         write_json(json, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})

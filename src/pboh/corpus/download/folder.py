@@ -12,13 +12,13 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import msgspec
+from rich.filesize import decimal
 
-from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web, amount
+from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web
 from pboh.corpus.download.mirror import MIRROR, Listing, Part, checked, list_parts, select_parts
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
@@ -98,9 +98,6 @@ def _check_ours(out: Path, manifest: Manifest | None, wiki: str, date: str) -> N
         )
 
 
-# --- fetching ----------------------------------------------------------------------------------------
-
-
 @dataclass
 class Result:
     """What a download did."""
@@ -139,8 +136,7 @@ def download(
     listing = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
     wanted = set(select_parts(parts, len(listing.parts)))
     with claimed(out, out):
-        manifest = _merged(out, manifest, listing, wanted, verify)
-        work = _Work(out, manifest, manners, report)
+        work = _Work(out, _merged(out, manifest, listing, wanted, verify), manners, report)
         work.check_space()
         work.save()
         work.run()
@@ -164,30 +160,6 @@ def _merged(out: Path, old: Manifest | None, listing: Listing, wanted: set[int],
     )
 
 
-@dataclass
-class _Progress:
-    """One part on its way: how much of it is on the disk, and since when."""
-
-    part: Part
-    path: Path
-    have: int = 0
-    first: int = 0
-    since: float = 0.0
-    state: str = "waiting"  # then fetching, checking, done
-
-    @property
-    def aside(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.part")
-
-    def describe(self) -> str:
-        size = self.part.size
-        if self.state == "checking" or not size:
-            return f"part {self.part.number} {self.state}"
-        speed = (self.have - self.first) / max(time.monotonic() - self.since, 1e-3)
-        left = f" {timedelta(seconds=round((size - self.have) / speed))} left" if speed > 0 else ""
-        return f"part {self.part.number} {self.have / size:.0%}{left}"
-
-
 class _Work:
     """Several threads fetching the parts of one folder; the calling thread reports and hears Ctrl-C."""
 
@@ -196,19 +168,22 @@ class _Work:
         self.stop, self.lock = threading.Event(), threading.Lock()
         self.web = Web(manners, self.stop)
         self.errors: list[BaseException] = []
-        self.todo = [_Progress(part, out / part.name) for part in manifest.files if not part.verified]
-        for one in self.todo:
-            found = next((path for path in (one.path, one.aside) if path.is_file()), None)
-            one.have = found.stat().st_size if found else 0
+        self.todo = [part for part in manifest.files if not part.verified]
+        self.have = {part.number: self._found(part) for part in self.todo}
         self.result = Result(manifest)
+
+    def _found(self, part: Part) -> int:
+        """Bytes of a part that are on the disk."""
+        paths = (self.out / part.name, self.out / f"{part.name}.part")
+        return next((path.stat().st_size for path in paths if path.is_file()), 0)
 
     def check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""
-        needed = sum(max((one.part.size or 0) - one.have, 0) for one in self.todo)
+        needed = sum(max((part.size or 0) - self.have[part.number], 0) for part in self.todo)
         free = shutil.disk_usage(self.out).free
         if needed > free:
             raise OutputError(
-                f"{amount(needed)} are needed and {amount(free)} are free",
+                f"{decimal(needed)} are needed and {decimal(free)} are free",
                 where=self.out,
                 todo="Free some space, choose another disk, or fetch fewer parts with --parts",
             )
@@ -235,91 +210,74 @@ class _Work:
             for thread in threads:
                 thread.join(0.5)
         self.result.retries = self.web.retries
-        for error in self.errors[:1]:
-            if isinstance(error, OSError):
-                what = f"the disk reports: {error.strerror or error}"
-                raise OutputError(
-                    what, where=self.out, todo="Check the disk, then run the same command again"
-                )
-            raise error
+        if self.errors:
+            raise self.errors[0]
 
     def _tell(self, started: float) -> None:
         files = self.manifest.files
-        done = sum(part.size or 0 for part in files) - sum(
-            (one.part.size or 0) - one.have for one in self.todo
-        )
+        done = sum(self.have.get(part.number, part.size or 0) for part in files)
         total = None if any(part.size is None for part in files) else sum(part.size or 0 for part in files)
         speed = self.result.bytes_fetched / max(time.monotonic() - started, 1e-3)
-        finished = f"{sum(part.verified for part in files)}/{len(files)} parts"
-        busy = [one.describe() for one in self.todo if one.state in ("fetching", "checking")]
-        self.report(done, total, " · ".join([f"{amount(speed)}/s", finished, *busy]))
+        finished = sum(part.verified for part in files)
+        self.report(done, total, f"{decimal(int(speed))}/s · {finished}/{len(files)} parts")
 
-    def _worker(self, waiting: deque[_Progress]) -> None:
+    def _worker(self, waiting: deque[Part]) -> None:
         try:
-            while waiting and not self.stop.is_set():
-                try:
-                    one = waiting.popleft()
-                except IndexError:  # another thread took the last one
-                    return
-                with disk_errors(one.path):
-                    self._obtain(one)
-        except StoppedError:
+            while not self.stop.is_set():
+                part = waiting.popleft()
+                with disk_errors(self.out / part.name):
+                    self._obtain(part)
+        except (StoppedError, IndexError):  # none is left
             pass
         except BaseException as error:  # the calling thread raises it
             self.errors.append(error)
             self.stop.set()
 
-    def _obtain(self, one: _Progress) -> None:
+    def _obtain(self, part: Part) -> None:
         """Bring one part to its place, verified; a wrong checksum gets one more chance from the beginning."""
-        if one.path.is_file():  # finished before, but not recorded, or to be verified anew
-            one.path.replace(one.aside)
-        corrupt = one.path.with_name(f"{one.path.name}.corrupt")
-        for last in (False, True):
-            self._fetch(one)
-            if self._is_right(one):
+        path = self.out / part.name
+        aside, corrupt = (path.with_name(f"{path.name}.{ending}") for ending in ("part", "corrupt"))
+        if path.is_file():  # finished before, but not recorded, or to be verified anew
+            path.replace(aside)
+        for _ in range(2):
+            self._fetch(part, aside)
+            if self._is_right(part, aside):
                 corrupt.unlink(missing_ok=True)
-                self._accept(one)
+                flush_to_disk(aside)
+                aside.replace(path)
+                with self.lock:
+                    part.size, part.verified = path.stat().st_size, True
+                    self.result.verified += 1
+                    self.save()
                 return
-            one.aside.replace(corrupt)
-            one.have = 0
-            if last:
-                raise DownloadError(
-                    f"the {one.part.algorithm} checksum is wrong twice; what came is kept as {corrupt.name}",
-                    where=one.path,
-                    todo="Use another --mirror, or another --date",
-                )
+            aside.replace(corrupt)
+        raise DownloadError(
+            f"the {part.algorithm} checksum is wrong twice; what came is kept as {corrupt.name}",
+            where=path,
+            todo="Use another --mirror, or another --date",
+        )
 
-    def _fetch(self, one: _Progress) -> None:
-        url = f"{self.manifest.mirror}/{self.manifest.wiki}/{self.manifest.date}/{one.part.name}"
-        one.first, one.since, one.state = one.have, time.monotonic(), "fetching"
+    def _fetch(self, part: Part, aside: Path) -> None:
+        url = f"{self.manifest.mirror}/{self.manifest.wiki}/{self.manifest.date}/{part.name}"
 
         def moved(have: int, received: int) -> None:
-            one.have = have
             with self.lock:
+                self.have[part.number] = have
                 self.result.bytes_fetched += received
 
         try:
-            self.web.fetch(url, one.aside, one.part.size, moved)
+            self.web.fetch(url, aside, part.size, moved)
         except RequestError as fault:
             if fault.status in (404, 410):
-                what = f"part {one.part.number} has vanished from the server ({fault.status})"
+                what = f"part {part.number} has vanished from the server ({fault.status})"
                 todo = "Use another --mirror, or fetch a newer dump into another --out"
                 raise DownloadError(what, where=url, todo=todo) from fault
             raise
 
-    def _is_right(self, one: _Progress) -> bool:
-        one.state = "checking"
-        with one.aside.open("rb") as file:
-            new = partial(hashlib.new, one.part.algorithm, usedforsecurity=False)
+    def _is_right(self, part: Part, aside: Path) -> bool:
+        with aside.open("rb") as file:
+            new = partial(hashlib.new, part.algorithm, usedforsecurity=False)
             found = hashlib.file_digest(file, new).hexdigest()
         if self.stop.is_set():
             raise StoppedError
-        return found == one.part.sum
-
-    def _accept(self, one: _Progress) -> None:
-        flush_to_disk(one.aside)
-        one.aside.replace(one.path)
-        with self.lock:
-            one.part.size, one.part.verified, one.state = one.path.stat().st_size, True, "done"
-            self.result.verified += 1
-            self.save()
+        return found == part.sum

@@ -1,25 +1,19 @@
-"""Talking to a web server politely: few connections, back-off, resume, and one sentence for every failure.
-
-Standard library only: urllib obeys the proxy settings of the environment, and fetching files needs no more.
-"""
+"""Talking to a web server politely: few connections, back-off, resume, and one sentence for every failure."""
 
 from __future__ import annotations
 
 import re
-import socket
-import ssl
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import TypeVar, cast
-from urllib.error import HTTPError, URLError
+from typing import TypeVar
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3 import exceptions as faults
 
 import pboh
 from pboh.errors import DownloadError, InputError
@@ -27,7 +21,8 @@ from pboh.files.writing import disk_errors
 
 AGAIN = "Run the same command again: it continues where it stopped"
 _BLOCK = 1 << 18
-_LARGEST_TEXT = 64 << 20
+# Redirects only: what else fails is tried again here, as a broken body has to be continued, not repeated.
+_RETRY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=5)
 
 T = TypeVar("T")
 Moved = Callable[[int, int], None]  # bytes on the disk, bytes just received
@@ -54,11 +49,11 @@ class Manners:
 
 
 class RequestError(DownloadError):
-    """A request failed: the HTTP ``status`` (0 = no answer), whether to try ``again``, and after how long."""
+    """A request failed: the HTTP ``status`` (0: no answer), and whether to try ``again``, after how long."""
 
     status: int = 0
-    again: bool = False
-    unreachable: bool = False
+    again: bool = True
+    reached: bool = True  # a server that cannot be reached at all is likely a typo
     wait: float | None = None
 
 
@@ -75,8 +70,8 @@ class Web:
         self.retries = 0
 
     def text(self, url: str) -> str:
-        """Body of a small page. A server that cannot be reached at all is not tried again: likely a typo."""
-        return self._patiently(lambda: self._read(url))
+        """Body of a small page."""
+        return self._patiently(lambda: self._request(url).data.decode("utf-8", errors="replace"))
 
     def optional(self, url: str) -> str | None:
         """Body of a small page, or None where there is none."""
@@ -89,77 +84,58 @@ class Web:
 
     def length(self, url: str) -> int | None:
         """Bytes of a file, if the server says so."""
-
-        def ask() -> int | None:
-            with self._open(url, method="HEAD") as response:
-                return _number(response.headers.get("Content-Length"))
-
-        return self._patiently(ask)
+        return self._patiently(lambda: _number(self._request(url, method="HEAD").headers["Content-Length"]))
 
     def fetch(self, url: str, path: Path, size: int | None, moved: Moved) -> None:
-        """Append to ``path`` until it is the whole file; broken connections continue with a range request.
-
-        Only attempts that bring the file further than ever before renew the patience, so a server that
-        always breaks at the same place cannot hold us for ever.
-        """
+        """Append to ``path`` until it is the whole file; broken connections continue with a range request."""
         transfer = _Transfer(url, path, size, moved)
-        best, tries = transfer.have, 0
-        while not transfer.complete:
-            try:
-                self._append(transfer)
-            except RequestError as fault:
-                if fault.status == 416 and transfer.have:
-                    transfer.discard()  # other than what the server has: from the beginning
-                elif not fault.again:
-                    raise
-                tries = 1 if transfer.have > best else tries + 1
-                best = max(best, transfer.have)
-                self._back_off(fault, tries)
+        if size is None or transfer.have < size:
+            self._patiently(lambda: self._append(transfer), transfer)
 
     def _append(self, transfer: _Transfer) -> None:
         """One request for the missing rest of the file."""
-        with self._open(transfer.url, transfer.headers()) as response:
+        try:
+            response = self._request(transfer.url, transfer.headers(), stream=True)
+        except RequestError as fault:
+            if fault.status == 416 and transfer.have:  # other than what the server has: from the beginning
+                transfer.discard()
+                fault.again = True
+            raise
+        with response:
             transfer.begin(response)
             with disk_errors(transfer.path):
                 file = transfer.path.open("ab", buffering=0)
             with file:
-                while block := self._block(response, transfer.url):
+                while block := self._block(response, transfer):
                     with disk_errors(transfer.path):
                         file.write(block)
                     transfer.have += len(block)
                     transfer.moved(transfer.have, len(block))
         transfer.end()
 
-    def _block(self, response: HTTPResponse, url: str) -> bytes:
+    def _block(self, response: urllib3.BaseHTTPResponse, transfer: _Transfer) -> bytes:
         """The next bytes as soon as there are some, so that a broken connection loses none of them."""
         try:
             block = response.read1(_BLOCK)
-        except (OSError, HTTPException) as error:
-            raise self._connection_fault(error, url) from error
+        except faults.HTTPError as error:
+            if transfer.size is None or not isinstance(error, faults.ProtocolError):
+                raise self._connection_fault(error, transfer.url) from error
+            block = b""  # how much is missing says more
         if self.stop.is_set():
             raise StoppedError
         return block
 
-    def _read(self, url: str) -> str:
-        with self._open(url) as response:
-            try:
-                body = response.read(_LARGEST_TEXT)
-            except (OSError, HTTPException) as error:
-                raise self._connection_fault(error, url) from error
-            expected = _number(response.headers.get("Content-Length"))
-        if expected is not None and len(body) < min(expected, _LARGEST_TEXT):
-            raise _broken(f"the body ended at byte {len(body):,} of {expected:,}", url)
-        return body.decode("utf-8", errors="replace")
-
-    def _patiently(self, request: Callable[[], T]) -> T:
-        tries = 0
+    def _patiently(self, request: Callable[[], T], transfer: _Transfer | None = None) -> T:
+        """Try again after a while; only attempts that bring a file further than ever renew the patience."""
+        best, tries = transfer.have if transfer else 0, 0
         while True:
             try:
                 return request()
             except RequestError as fault:
-                if not fault.again or fault.unreachable:
+                if not fault.again or not (fault.reached or transfer):
                     raise
-                tries += 1
+                have = transfer.have if transfer else 0
+                best, tries = max(best, have), 1 if have > best else tries + 1
                 self._back_off(fault, tries)
 
     def _back_off(self, fault: RequestError, tries: int) -> None:
@@ -172,70 +148,84 @@ class Web:
             what = f"the server asks to come back in {wait / 60:,.0f} minutes"
             raise DownloadError(what, where=fault.where, todo=f"{AGAIN}, or use another --mirror") from fault
         self.retries += 1
-        if manners.sleep is not None:
-            manners.sleep(wait)
-        else:
-            self.stop.wait(min(wait, manners.longest_wait))
+        (manners.sleep or self.stop.wait)(min(wait, manners.longest_wait))
         if self.stop.is_set():
             raise StoppedError
 
-    def _open(self, url: str, headers: dict[str, str] | None = None, method: str = "GET") -> HTTPResponse:
-        request = Request(
-            url, headers={"User-Agent": self.manners.user_agent, **(headers or {})}, method=method
-        )
+    def _request(
+        self, url: str, headers: dict[str, str] | None = None, method: str = "GET", stream: bool = False
+    ) -> urllib3.BaseHTTPResponse:
         try:
-            return cast(HTTPResponse, urlopen(request, timeout=self.manners.timeout))
-        except HTTPError as error:
-            with error:
-                raise self._status_fault(error, url) from error
-        except (OSError, HTTPException) as error:
+            response = _pool(url).request(
+                method,
+                url,
+                headers={"User-Agent": self.manners.user_agent, **(headers or {})},
+                timeout=self.manners.timeout,
+                retries=_RETRY,
+                preload_content=not stream,
+                decode_content=not stream,
+            )
+        except faults.LocationValueError as error:
+            what = f"this address is not understood ({error})"
+            raise InputError(what, where=url, todo="Check --mirror") from error
+        except faults.HTTPError as error:
             raise self._connection_fault(error, url) from error
-        except (ValueError, OverflowError) as error:  # urllib's answer to impossible hosts and ports
-            raise InputError(
-                f"this address is not understood ({error})", where=url, todo="Check --mirror"
-            ) from error
-
-    def _status_fault(self, error: HTTPError, url: str) -> RequestError:
-        meaning = {
-            403: (
-                "the server refuses access (403)",
-                "Use another --mirror, or say who you are with --contact",
-            ),
-            404: ("the server has no such file (404)", "Choose another --date or --mirror"),
-            410: ("the server has removed the file (410)", "Choose another --date or --mirror"),
-            416: ("the server does not have the bytes that are missing here (416)", AGAIN),
-            429: ("the server says this is too much at once (429)", AGAIN),
-            503: ("the server is overloaded (503)", AGAIN),
-        }
-        what, todo = meaning.get(error.code, (f"the server answered {error.code} {error.reason}", AGAIN))
-        fault = RequestError(what, where=url, todo=todo)
-        fault.status = error.code
-        fault.again = error.code in (408, 416, 425, 429) or error.code >= 500
-        fault.wait = _retry_after(error.headers.get("Retry-After"))
-        return fault
+        if response.status >= 300:
+            response.release_conn()
+            raise _status_fault(response, url)
+        return response
 
     def _connection_fault(self, error: Exception, url: str) -> RequestError:
-        reason = error.reason if isinstance(error, URLError) else error
+        reason = (error.reason or error) if isinstance(error, faults.MaxRetryError) else error
         host = urlsplit(url).netloc
-        again, unreachable, todo = True, False, AGAIN
-        if isinstance(reason, socket.gaierror):
-            what, unreachable = f"the name {host} cannot be resolved", True
+        reached, again, todo = True, True, AGAIN
+        if isinstance(reason, faults.NameResolutionError):
+            what, reached = f"the name {host} cannot be resolved", False
             todo = "Check the network connection and the mirror's address"
-        elif isinstance(reason, ConnectionRefusedError):
-            what, unreachable = f"{host} refuses connections", True
+        elif isinstance(reason, faults.NewConnectionError):
+            what, reached = f"{host} refuses connections", False
             todo = "Check the mirror's address, or use another --mirror"
-        elif isinstance(reason, TimeoutError):
+        elif isinstance(reason, faults.TimeoutError):
             what, todo = f"no byte came for {self.manners.timeout:g} s", f"{AGAIN}, or raise --timeout"
-        elif isinstance(reason, ssl.SSLCertVerificationError):
-            what, again = f"the certificate of {host} cannot be verified ({reason.verify_message})", False
+        elif isinstance(reason, faults.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(reason):
+            what, again = f"the certificate of {host} cannot be verified", False
             todo = "Check the clock, the proxy and the installed certificates"
-        elif isinstance(reason, ConnectionError | HTTPException | ssl.SSLError):
-            what = "the connection broke"
         else:
-            what, todo = f"the connection failed ({reason})", "Check the network connection"
+            what = "the connection broke"
         fault = RequestError(what, where=url, todo=todo)
-        fault.again, fault.unreachable = again, unreachable
+        fault.again, fault.reached = again, reached
         return fault
+
+
+def _pool(url: str) -> urllib3.PoolManager:
+    """A connection for one request, through the proxy that the environment names."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    if proxy and not proxy_bypass(parts.hostname or ""):
+        return urllib3.ProxyManager(proxy if "://" in proxy else f"http://{proxy}")
+    return urllib3.PoolManager()
+
+
+_MEANING = {
+    403: ("the server refuses access (403)", "Use another --mirror, or say who you are with --contact"),
+    404: ("the server has no such file (404)", "Choose another --date or --mirror"),
+    410: ("the server has removed the file (410)", "Choose another --date or --mirror"),
+    416: ("the server does not have the bytes that are missing here (416)", AGAIN),
+    429: ("the server says this is too much at once (429)", AGAIN),
+    503: ("the server is overloaded (503)", AGAIN),
+}
+
+
+def _status_fault(response: urllib3.BaseHTTPResponse, url: str) -> RequestError:
+    status = response.status
+    what, todo = _MEANING.get(status, (f"the server answered {status} {response.reason}", AGAIN))
+    fault = RequestError(what, where=url, todo=todo)
+    fault.status, fault.again = status, status in (408, 425, 429) or status >= 500
+    try:
+        fault.wait = _RETRY.get_retry_after(response)
+    except faults.InvalidHeader:
+        fault.wait = None
+    return fault
 
 
 class _Transfer:
@@ -247,7 +237,6 @@ class _Transfer:
         self.validator = ""  # the server's tag of the version these bytes are from
         if size is not None and self.have > size:
             self.discard()
-        self.complete = size is not None and self.have == size
 
     def headers(self) -> dict[str, str]:
         """Ask for the rest; If-Range makes the server send everything when its file is a new one."""
@@ -255,20 +244,20 @@ class _Transfer:
             return {}
         return {"Range": f"bytes={self.have}-"} | ({"If-Range": self.validator} if self.validator else {})
 
-    def begin(self, response: HTTPResponse) -> None:
+    def begin(self, response: urllib3.BaseHTTPResponse) -> None:
         """Check that the answer continues this file; a server that sends all of it starts it anew."""
+        total = _number(response.headers.get("Content-Length"))
         if response.status == 206:
-            match = re.fullmatch(
-                r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip()
-            )
+            given = response.headers.get("Content-Range", "").strip()
+            match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", given)
             if not match or int(match[1]) != self.have:
                 self.discard()
-                raise _broken("the server sent other bytes than were asked for", self.url)
+                raise RequestError(
+                    "the server sent other bytes than were asked for", where=self.url, todo=AGAIN
+                )
             total = _number(match[2])
-        else:
-            if self.have:
-                self.discard()
-            total = _number(response.headers.get("Content-Length"))
+        elif self.have:
+            self.discard()
         if None not in (self.size, total) and total != self.size:
             raise DownloadError(
                 f"the server's file has {total:,} bytes, but the dump's status says {self.size:,}",
@@ -277,17 +266,15 @@ class _Transfer:
             )
         self.size = self.size if self.size is not None else total
         tag = response.headers.get("ETag", "")
-        strong = tag if tag.startswith('"') else ""
-        self.validator = strong or response.headers.get("Last-Modified", "")
+        self.validator = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
 
     def end(self) -> None:
         """The body has ended: is this all of the file?"""
         if self.size is not None and self.have != self.size:
-            ended, expected = self.have, self.size
-            if ended > expected:
+            what = f"the body ended at byte {self.have:,} of {self.size:,}"
+            if self.have > self.size:
                 self.discard()
-            raise _broken(f"the body ended at byte {ended:,} of {expected:,}", self.url)
-        self.complete = True
+            raise RequestError(what, where=self.url, todo=AGAIN)
 
     def discard(self) -> None:
         """Start again from nothing."""
@@ -296,30 +283,5 @@ class _Transfer:
         self.moved(0, 0)
 
 
-def _broken(what: str, url: str) -> RequestError:
-    fault = RequestError(what, where=url, todo=AGAIN)
-    fault.again = True
-    return fault
-
-
 def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None
-
-
-def _retry_after(text: str | None) -> float | None:
-    """Seconds meant by a Retry-After header: a number, or a date."""
-    if (seconds := _number(text)) is not None:
-        return float(seconds)
-    try:
-        return max(0.0, parsedate_to_datetime(text or "").timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
-
-
-def amount(size: float) -> str:
-    """Bytes for people: ``21.4 GB``."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
