@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pboh.corpus.languages import conventions, known_languages, read_conventions
 from pboh.corpus.titles import (
     Site,
-    follow_redirects,
     normalise_title,
     page_kind,
     redirect_target,
@@ -145,27 +144,6 @@ def test_unescape_needs_the_semicolon_and_a_real_character() -> None:
         "&copy 2000 &nosuch; &#xD800; &#1114112; &#1; AT&T;"
     )
     assert unescape("&amp;lt;") == "&lt;"
-
-
-def test_redirects_are_followed_to_their_end() -> None:
-    redirects = {"a": "b", "b": "c", "c": "D", "x": "y", "y": "x", "z": "x", "s": "s", "q": "D"}
-    assert follow_redirects(redirects) == {"a": "D", "b": "D", "c": "D", "q": "D"}
-
-
-@given(st.dictionaries(st.integers(0, 30).map(str), st.integers(0, 30).map(str)))
-def test_redirects_end_at_a_page_or_are_left_out(redirects: dict[str, str]) -> None:
-    final = follow_redirects(redirects)
-    for title, target in redirects.items():
-        seen, here = {title}, target
-        while here in redirects and here not in seen:
-            seen.add(here)
-            here = redirects[here]
-        assert final.get(title) == (None if here in redirects else here)
-
-
-def test_a_long_chain_of_redirects() -> None:
-    redirects = {str(i): str(i + 1) for i in range(200_000)}
-    assert set(follow_redirects(redirects).values()) == {"200000"}
 
 
 @pytest.mark.parametrize(

@@ -180,25 +180,6 @@ def _too_long(title: str) -> bool:
     return len(title) > _LONGEST or len(title.encode("utf-8", "surrogatepass")) > _LONGEST
 
 
-def follow_redirects(redirects: Mapping[str, str]) -> dict[str, str]:
-    """Each redirect with its final target; one that runs into a circle leads nowhere and is left out.
-
-    Every title is visited once, however long the chains are.
-    """
-    final: dict[str, str | None] = {}
-    for title in redirects:
-        chain: list[str] = []
-        on_chain: set[str] = set()
-        here = title
-        while here in redirects and here not in final and here not in on_chain:
-            chain.append(here)
-            on_chain.add(here)
-            here = redirects[here]
-        end = None if here in on_chain else final.get(here, here)
-        final.update(dict.fromkeys(chain, end))
-    return {title: end for title, end in final.items() if end is not None}
-
-
 class _Signs(NamedTuple):
     """What tells the kinds of pages apart in one language."""
 

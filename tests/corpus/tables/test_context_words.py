@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 import pboh.corpus.tables.context_words as module
 from pboh.corpus.tables.context_words import count_words, windows
-from pboh.corpus.tables.resolve import follow
-from pboh.corpus.titles import follow_redirects
 
 
 def simple_counts(tokens: list[int], stretches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -54,19 +52,3 @@ def test_windows_stay_in_their_page() -> None:
     assert list(zip(firsts.tolist(), lasts.tolist(), strict=True)) == [
         (0, 0), (1, 4), (1, 4), (6, 9), (6, 9), (10, 10), (10, 10), (15, 15),
     ]  # fmt: skip
-
-
-@given(st.lists(st.integers(-1, 14), max_size=15))
-def test_redirects_are_followed_as_by_name(targets: list[int]) -> None:
-    """-1 is a page here; the rest redirect to a number (perhaps in a circle, perhaps to no page at all)."""
-    count = 15
-    redirects = {str(title): str(target) for title, target in enumerate(targets) if target >= 0}
-    array = np.arange(count, dtype=np.int32)
-    for title, target in enumerate(targets):
-        if target >= 0:
-            array[title] = target if target != title else -1
-    final = follow(array)
-    by_name = follow_redirects(redirects)
-    for title in redirects:
-        expected = int(by_name[title]) if title in by_name else -1
-        assert final[int(title)] == expected

@@ -243,7 +243,9 @@ def _page_facts(
 def follow(target: Int32) -> Int32:
     """Final target of every title; ``target[i]`` is ``i`` where it is no redirect, -1 where it leads nowhere.
 
-    Every round doubles the distance followed; who has not arrived after log2(n) rounds runs in a circle.
+    Every round doubles the distance followed; who has not arrived after log2(n) rounds runs in a circle. This
+    is where redirects of one corpus are followed; counting follows only those that lead from one corpus to
+    another, by title, when it merges several.
     """
     arrived = target == np.arange(target.size, dtype=np.int32)
     final = target.copy()

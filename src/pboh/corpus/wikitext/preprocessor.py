@@ -157,7 +157,8 @@ _HEADER_ROW = re.compile(rb"\n[ \t]*+!([^\n]*+)")
 _ATTRIBUTES = rb"(?:[^\n|\[]*+\|(?!\|))?+"  # align="right" | 12 is 12; a bar in a link is not that of a cell
 _LINE = re.compile(rb"\n[ \t:]*+(?:\{\|[^\n]*+|\|(?:-[^\n]*+|\}|\+)?+" + _ATTRIBUTES + rb")")
 _CELL = re.compile(rb"\|\|" + _ATTRIBUTES)
-_HEADER_CELL = re.compile(rb"(?:!!|\|\||^)" + _ATTRIBUTES)
+_HEADER_MARK = re.compile(rb"!!|\|\|")
+_BAR_OR_LINK = re.compile(rb"[|\[]")
 
 
 def untable(text: bytes) -> bytes:
@@ -184,7 +185,20 @@ def _cells(table: bytes) -> bytes:
 
 
 def _header_row(match: re.Match[bytes]) -> bytes:
-    return b"\n" + _HEADER_CELL.sub(b"\t", match[1]).removeprefix(b"\t")
+    """The cells of ``! a !! b``; where the next bar is, is looked for once, not for every cell."""
+    row, cells = match[1], []
+    start, bar = 2 if _HEADER_MARK.match(row) else 0, -1
+    while True:
+        if bar < start:
+            found = _BAR_OR_LINK.search(row, start)
+            bar = found.start() if found else len(row)
+        if row.startswith(b"|", bar) and not row.startswith(b"||", bar):
+            start = bar + 1
+        mark = _HEADER_MARK.search(row, start)
+        cells.append(row[start : mark.start()] if mark else row[start:])
+        if not mark:
+            return b"\n" + b"\t".join(cells)
+        start = mark.end()
 
 
 _VARIANT = re.compile(rb"-\{([^{}]*+)\}-")
