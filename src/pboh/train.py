@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ import msgspec
 
 from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract
+from pboh.corpus.inputs import input_files
 from pboh.counts import CountOptions, count
-from pboh.errors import InputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import checksum, disk_errors, folder_size, write_json
 from pboh.model.build import BuildOptions, build_model
@@ -52,7 +53,8 @@ def train(
     started, model = time.monotonic(), Path(model)
     extraction, building = extraction or ExtractOptions(), building or BuildOptions()
     counting = replace(counting or COUNTING, sums=keep_work)
-    wanted = _recipe(dumps, extraction, counting, building)
+    files = input_files(dumps)
+    wanted = _recipe(files, extraction, counting, building)
     record = _read_record(model)
     if record.get("recipe") == wanted and (keep_work or not work_folder(model).exists()):
         return {**record, "fresh": False, "seconds": 0.0}
@@ -60,8 +62,12 @@ def train(
     work = work_folder(model)
     with disk_errors(work):
         work.mkdir(parents=True, exist_ok=True)
-    extract(dumps, work / "corpus", extraction, workers=workers, memory=memory,
-            report=_stage("extract", report))  # fmt: skip
+    try:
+        extract(files, work / "corpus", extraction, workers=workers, memory=memory,
+                report=_stage("extract", report))  # fmt: skip
+    finally:
+        with suppress(OSError):  # unless there is something in it
+            work.rmdir()
     count([work / "corpus"], work / "counts", counting, memory=memory, threads=workers,
           report=_stage("count", report))  # fmt: skip
     made_from = _digest([checksum(work / "counts" / "counts.json"), asdict(building)])
@@ -80,14 +86,10 @@ def train(
     return {**record, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
 
 
-def _recipe(dumps: Sequence[str | Path], *options: Any) -> dict[str, Any]:
+def _recipe(dumps: Sequence[Path], *options: Any) -> dict[str, Any]:
     """The dumps and options a model is made from, as plain values."""
-    sources = []
-    for dump in map(Path, dumps):
-        if not dump.is_file():
-            raise InputError("the dump is missing", where=dump, todo="Fetch one with: pboh download")
-        status = dump.stat()
-        sources.append({"name": dump.name, "bytes": status.st_size, "modified": status.st_mtime_ns})
+    found = [(dump.name, dump.stat()) for dump in dumps]
+    sources = [{"name": n, "bytes": about.st_size, "modified": about.st_mtime_ns} for n, about in found]
     given = {type(one).__module__.split(".")[1]: asdict(one) for one in options}
     plain: dict[str, Any] = msgspec.json.decode(
         msgspec.json.encode({"dumps": sources, **given}, enc_hook=str)

@@ -160,7 +160,7 @@ def test_dumps_of_another_format(name: str, tmp_path: Path) -> None:
 
 
 def test_folders_and_missing_files(tmp_path: Path) -> None:
-    assert "a folder, not a dump" in str(complaint(tmp_path, tmp_path))
+    assert "not a folder written by pboh download" in str(complaint(tmp_path, tmp_path))
     assert "no such file" in str(complaint(tmp_path / "none.xml", tmp_path))
 
 

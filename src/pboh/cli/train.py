@@ -13,7 +13,8 @@ from pboh.cli import app, options
 @app.command("train")
 def train_command(
     dumps: Annotated[
-        list[Path], Argument(metavar="DUMP", help="Dump files: .xml, .bz2, .gz, .zst or .jsonl.")
+        list[Path],
+        Argument(metavar="DUMP", help="Downloaded folders, .xml, .bz2, .gz, .zst or .jsonl files."),
     ],
     *,
     out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],

@@ -12,13 +12,14 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from lxml import etree
 
+from pboh.corpus.inputs import input_files
 from pboh.corpus.languages import Conventions, conventions, read_conventions
 from pboh.corpus.readers.chunks import Chunk, Source, chunk_size, chunks
 from pboh.corpus.readers.dump import Header, open_source
@@ -26,7 +27,7 @@ from pboh.corpus.tables.first_pass import ScanOptions, scan, warm_up
 from pboh.corpus.tables.resolve import Chunks, resolve
 from pboh.corpus.tables.second_pass import Place, write_chunk
 from pboh.corpus.titles import Site
-from pboh.errors import CorpusError, InputError, OutputError
+from pboh.errors import CorpusError, InputError, OutputError, PbohError
 from pboh.files.memory import PeakMemory, processors
 from pboh.files.progress import Report, silent
 from pboh.files.workers import Task, Workers
@@ -65,8 +66,6 @@ def extract(
     workers there may be.
     """
     started = time.monotonic()
-    if not inputs:
-        raise InputError("no dump was given", todo="Name at least one dump file")
     if options.window < 0 or (workers is not None and workers < 1):
         raise InputError("the window and the number of workers must be positive")
     count = _affordable(workers or processors(), memory)
@@ -87,7 +86,7 @@ def _run(
     inputs: Sequence[str | Path], folder: Path, options: Options, pool: Workers, memory: int, report: Report
 ) -> dict[str, Any]:
     """Extract dumps into a folder and return the figures."""
-    opened = [open_source(str(path)) for path in inputs]
+    opened = [open_source(path) for path in input_files(inputs)]
     sources = [source for source, _ in opened]
     site = _site([header for _, header in opened], options)
     with _ours(folder):
@@ -120,8 +119,22 @@ def _ours(folder: Path) -> Iterator[None]:
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         what = "the folder holds other things than a corpus"
         raise OutputError(what, where=folder, todo="Name an empty or a new folder")
-    with claimed(folder / _WORK, folder):
-        yield
+    try:
+        with claimed(folder / _WORK, folder):
+            try:
+                yield
+            except PbohError:
+                _forget_if_nothing_is_finished(folder / _WORK)
+                raise
+    finally:
+        with suppress(OSError):  # unless there is something in it
+            folder.rmdir()
+
+
+def _forget_if_nothing_is_finished(work: Path) -> None:
+    if not any((work / "scan").glob("[0-9]*")):
+        shutil.rmtree(work / "scan", ignore_errors=True)
+        (work / _PLAN).unlink(missing_ok=True)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -60,7 +60,7 @@ def test_pages_as_they_stand_in_a_dump(tmp_path: Path) -> None:
         page("C", "", "D", 0),
         page("User:E", "f", None, 2),
     )
-    source, header = open_source(str(path))
+    source, header = open_source(path)
     found = [each for part in chunks([source], 1000) for each in pages(part, *read(part))]
     assert [(each.title, each.namespace, each.redirect) for each in found] == [
         ("A & B", 0, None), ("C", 0, "D"), ("User:E", 2, None),

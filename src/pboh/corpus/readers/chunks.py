@@ -64,13 +64,9 @@ class Chunk:
 
 def codec_of(path: Path) -> str:
     """How the file is compressed, by its first bytes, whatever its name says."""
-    if path.is_dir():
-        raise InputError("this is a folder, not a dump", where=path, todo="Name the dump files in it")
     try:
         with path.open("rb") as file:
             head = file.read(8)
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=path) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     if not head:

@@ -60,12 +60,12 @@ _OTHER_FORMATS = (
 )
 
 
-def open_source(path: str) -> tuple[Source, Header]:
+def open_source(file: Path) -> tuple[Source, Header]:
     """Look at the beginning of a file: what it is, and its header. Anything but a dump is refused."""
-    file = Path(path)
     codec = codec_of(file)
     start = head(file, codec, b"</siteinfo>")
-    records = "jsonl" if re.match(rb"(\xef\xbb\xbf)?\s*\{", start) else "xml"
+    is_jsonl = ".jsonl" in file.suffixes or re.match(rb"(\xef\xbb\xbf)?\s*\{", start)
+    records = "jsonl" if is_jsonl else "xml"
     source = Source(file, codec, records, file.stat().st_size)
     if records == "jsonl":
         return source, Header(b"", None, None)
