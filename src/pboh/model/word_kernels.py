@@ -27,6 +27,17 @@ def backoff_weight(mass: float, types: float, z: float, xi: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def row_scores(owner, word, count, totals, mass, types, background, xi, clip, floor):  # type: ignore[no-untyped-def]
+    """The score of N(w,e) = ``count`` for every pair of an entity and one of its words."""
+    out = np.empty(owner.size, np.float64)
+    for k in range(owner.size):
+        e = owner[k]
+        backoff = backoff_weight(mass[e], types[e], totals[e], xi)
+        out[k] = word_score(count[k], totals[e], background[word[k]], backoff, xi, clip, floor)
+    return out
+
+
+@njit(cache=True, nogil=True)
 def context_scores(
     candidates: Array,
     size: Array,

@@ -1,5 +1,7 @@
 -- What a page that is no article stands for, over all inputs together.
 --
+-- Extraction has followed the redirects of each input. They are followed again here because a redirect of one
+-- input may lead to a page of another, and because the titles of Crosswikis were never resolved.
 -- A redirect stands for the article or red link at its end (at most eight redirects in a row);
 -- disambiguation pages, lists and endless redirects stand for nothing (final is NULL), and links to
 -- them are dropped. The same title in two inputs: the first input decides.

@@ -25,6 +25,7 @@ from pboh.model.names import LAYERS, Layer
 from pboh.model.pairs import head_table
 from pboh.model.small.compressed import pack
 from pboh.model.store import Model, ModelWriter
+from pboh.model.word_kernels import row_scores
 from pboh.text.hashing import Array, bucket_index
 
 Rows = dict[str, Array]
@@ -327,21 +328,11 @@ def _place(owner: Array, rank: Array) -> Array:
     return place
 
 
-def _backoff(model: Model, xi: float = 0.5) -> Array:
-    """1−μ_e of every entity, 1 without statistics."""
-    total = np.maximum(model["context_total"], 1e-9)
-    share = 1.0 - (model["context_mass"][0] - xi * model["context_types"][0]) / total
-    return np.where(model["context_total"] > 0, np.maximum(share, 1e-9), 1.0)
-
-
-def _worth(
-    model: Model, owner: Array, word: Array, count: Array, xi: float = 0.5, clip: float = 4.0
-) -> Array:
+def _worth(model: Model, owner: Array, word: Array, count: Array) -> Array:
     """What a word brings where it stands, times how often it does: N(w,e)^½ · score; 0 below a ratio of 3."""
-    backoff = _backoff(model)[owner]
-    ratio = np.maximum(count - xi, 0) / (model["context_total"][owner] * model["word_background"][word])
-    score = np.minimum(np.log(ratio + backoff), clip) - np.log(backoff)
-    return np.where(ratio + backoff >= 3.0, score * np.sqrt(count), 0.0)
+    statistics = model["context_total"], model["context_mass"][0], model["context_types"][0]
+    score = row_scores(owner, word, count, *statistics, model["word_background"], 0.5, 4.0, 3.0)
+    return np.asarray(score * np.sqrt(count))
 
 
 def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Rows:
