@@ -11,13 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pboh.model import fuzzy
-from pboh.model.fuzzy import build_index, closest, grams_of
+from pboh.model.fuzzy import build_index, closest
 
 
 def blob_of(names):
     encoded = [name.encode("utf-8", "surrogatepass") for name in names]
     offsets = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.uint64)
     return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def grams_of(name: str) -> frozenset[str]:
+    """Letter trigrams of a name, as the definition says it."""
+    if len(name) < 3:
+        return frozenset([name] if name else [])
+    return frozenset(name[i : i + 3] for i in range(len(name) - 2))
 
 
 grams = functools.cache(grams_of)

@@ -12,99 +12,43 @@ from pboh.counts.engine import Engine
 from pboh.errors import CorpusError
 
 
-class Columns(NamedTuple):
-    """Where a relation comes from in one kind of folder: a subfolder and the columns to select there."""
+class Relation(NamedTuple):
+    """Rows that steps read: their columns, and the table they are in, by kind of folder."""
+
+    columns: str
+    corpus: str | None = None
+    counts: str | None = None
+
+
+RELATIONS = {
+    "input_pages": Relation(
+        "page INT, title STRING, kind STRING, target STRING, entity INT, document INT", "pages", "sums/pages"
+    ),
+    "input_entities": Relation("entity INT, title STRING, page BOOLEAN", "entities", "entities"),
+    "input_page_ids": Relation("entity INT, id BIGINT", "pages", "entities"),
+    "input_links": Relation("page INT, anchor STRING, entity INT", "links"),
+    "input_context_words": Relation("entity INT, word INT, count INT", "context_words", "sums/word_entity"),
+    "input_words": Relation("word INT, text STRING, count BIGINT", "words", "words"),
+    "input_texts": Relation("page INT, text STRING", "texts"),
+    "counted_anchors": Relation("name STRING, entity INT, count BIGINT", counts="sums/anchors"),
+    "counted_disambiguations": Relation("title STRING, entity INT", counts="sums/disambiguations"),
+    "counted_crosswikis": Relation("name STRING, title STRING, count BIGINT", counts="sums/crosswikis"),
+    "counted_incidences": Relation("entity INT, document INT", counts="incidences"),
+}
+NO_INT = "CAST(NULL AS INT)"
+# (relation, whether in a counts folder, column): what to select where the table has no such column
+COMPUTED = {
+    ("input_pages", False, "document"): NO_INT,
+    ("input_pages", True, "entity"): NO_INT,
+    ("input_entities", False, "page"): "page IS NOT NULL",
+}
+
+
+class Source(NamedTuple):
+    """Where a relation is in one folder: a subfolder, and what to select there for every column."""
 
     folder: str
     select: dict[str, str]
-
-
-def _plain(folder: str, *columns: str) -> Columns:
-    return Columns(folder, {column: column for column in columns})
-
-
-NO_INT = "CAST(NULL AS INT)"
-# relation: (types of its columns, source in a corpus folder, source in a counts folder)
-RELATIONS: dict[str, tuple[dict[str, str], Columns | None, Columns | None]] = {
-    "input_pages": (
-        {
-            "page": "INT",
-            "title": "STRING",
-            "kind": "STRING",
-            "target": "STRING",
-            "entity": "INT",
-            "document": "INT",
-        },
-        Columns(
-            "pages",
-            {
-                "page": "page",
-                "title": "title",
-                "kind": "kind",
-                "target": "target",
-                "entity": "entity",
-                "document": NO_INT,
-            },
-        ),
-        Columns(
-            "sums/pages",
-            {
-                "page": "page",
-                "title": "title",
-                "kind": "kind",
-                "target": "target",
-                "entity": NO_INT,
-                "document": "document",
-            },
-        ),
-    ),
-    "input_entities": (
-        {"entity": "INT", "title": "STRING", "page": "BOOLEAN"},
-        Columns("entities", {"entity": "entity", "title": "title", "page": "page IS NOT NULL"}),
-        _plain("entities", "entity", "title", "page"),
-    ),
-    "input_page_ids": (
-        {"entity": "INT", "id": "BIGINT"},
-        _plain("pages", "entity", "id"),
-        _plain("entities", "entity", "id"),
-    ),
-    "input_links": (
-        {"page": "INT", "anchor": "STRING", "entity": "INT"},
-        _plain("links", "page", "anchor", "entity"),
-        None,
-    ),
-    "input_context_words": (
-        {"entity": "INT", "word": "INT", "count": "INT"},
-        _plain("context_words", "entity", "word", "count"),
-        _plain("sums/word_entity", "entity", "word", "count"),
-    ),
-    "input_words": (
-        {"word": "INT", "text": "STRING", "count": "BIGINT"},
-        _plain("words", "word", "text", "count"),
-        _plain("words", "word", "text", "count"),
-    ),
-    "input_texts": ({"page": "INT", "text": "STRING"}, _plain("texts", "page", "text"), None),
-    "counted_anchors": (
-        {"name": "STRING", "entity": "INT", "count": "BIGINT"},
-        None,
-        _plain("sums/anchors", "name", "entity", "count"),
-    ),
-    "counted_disambiguations": (
-        {"title": "STRING", "entity": "INT"},
-        None,
-        _plain("sums/disambiguations", "title", "entity"),
-    ),
-    "counted_crosswikis": (
-        {"name": "STRING", "title": "STRING", "count": "BIGINT"},
-        None,
-        _plain("sums/crosswikis", "name", "title", "count"),
-    ),
-    "counted_incidences": (
-        {"entity": "INT", "document": "INT"},
-        None,
-        _plain("incidences", "entity", "document"),
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +59,16 @@ class Input:
     counted: bool
     manifest: dict[str, Any]
 
-    def source(self, relation: str) -> Columns | None:
+    def source(self, relation: str) -> Source | None:
         """Where ``relation`` is in this folder, None when a folder of this kind has no such rows."""
-        _, corpus, counts = RELATIONS[relation]
+        given = RELATIONS[relation]
+        table = given.counts if self.counted else given.corpus
+        if table is None:
+            return None
         if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
             return None  # counted before entities carried the numbers of their pages
-        return counts if self.counted else corpus
+        names = [column.split()[0] for column in given.columns.split(", ")]
+        return Source(table, {name: COMPUTED.get((relation, self.counted, name), name) for name in names})
 
 
 def open_input(engine: Engine, folder: str) -> Input:
@@ -163,15 +111,14 @@ def check_inputs(engine: Engine, inputs: Sequence[Input], relations: Sequence[st
 
 def relation_sql(engine: Engine, inputs: Sequence[Input], relation: str) -> str:
     """The rows of a relation in all inputs, with the number of the input as first column."""
-    types = RELATIONS[relation][0]
-    empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in types.items())
+    columns = (column.split() for column in RELATIONS[relation].columns.split(", "))
+    empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in columns)
     parts = [f"SELECT 0 AS input, {empty} WHERE 1 = 0"]
     for number, one in enumerate(inputs):
         if source := one.source(relation):
-            columns = ", ".join(f"{sql} AS {name}" for name, sql in source.select.items())
-            parts.append(
-                f"SELECT {number} AS input, {columns} FROM {engine.scan(f'{one.folder}/{source.folder}')}"
-            )
+            selected = ", ".join(f"{sql} AS {name}" for name, sql in source.select.items())
+            table = engine.scan(f"{one.folder}/{source.folder}")
+            parts.append(f"SELECT {number} AS input, {selected} FROM {table}")
     return "\nUNION ALL\n".join(parts[1:] or parts)
 
 

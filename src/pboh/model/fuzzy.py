@@ -98,13 +98,6 @@ def closest(
     return None if name < 0 else (int(name), 1 - shared / union)
 
 
-def grams_of(name: str) -> frozenset[str]:
-    """Letter trigrams of a name, as the definition says it."""
-    if len(name) < 3:
-        return frozenset([name] if name else [])
-    return frozenset(name[i : i + 3] for i in range(len(name) - 2))
-
-
 def _read_only(array: Array) -> Array:
     """Mapped and ordinary arrays as one type, so that the kernel is compiled once."""
     view = np.asarray(array).view()

@@ -9,7 +9,6 @@ from pboh.text.hash_kernels import EMPTY, slot_of
 
 BITS = uint64(21)  # of a code point
 GRAM = uint64(2**63 - 1)
-NO_LETTER = uint64(2**21 - 1)  # no code point: stands for the letters that a shorter name lacks
 
 
 # ---------------------------------------------------------------------------------------------- grams
