@@ -20,6 +20,7 @@ from pboh.model.fuzzy import build_index
 from pboh.model.link_probability import LinkCounts
 from pboh.model.names import Layer, NameCollector
 from pboh.model.pairs import head_table
+from pboh.model.runs import offsets_of
 from pboh.model.store import ModelWriter
 from pboh.model.words import WORD_THRESHOLDS, background_probability
 from pboh.text.folding import fold, squeeze
@@ -86,11 +87,6 @@ def _batches(counts: Path, table: str, *names: str) -> Iterator[pa.RecordBatch]:
         yield from fragment.to_batches(columns=list(names), batch_size=1 << 20)
 
 
-def _offsets(owners: Array, size: int) -> Array:
-    """CSR offsets of rows sorted by owner."""
-    return np.searchsorted(owners, np.arange(size + 1)).astype(np.int64)
-
-
 def _entities(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
     table = _open(counts, "entities").read()
     order = np.argsort(table.column("entity").to_numpy())
@@ -109,9 +105,9 @@ def _entities(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None
 
 def _postings(counts: Path, writer: ModelWriter, shared: dict[str, Any]) -> None:
     entity, document = _columns(counts, "incidences", "entity", "document")
-    writer.add("posting_offsets", _offsets(entity, len(shared["titles"])))
+    writer.add("posting_offsets", offsets_of(entity, len(shared["titles"])))
     writer.add("posting_document", document.astype(np.uint32))
-    heads, pairs = head_table(_offsets(entity, len(shared["titles"])), document)
+    heads, pairs = head_table(offsets_of(entity, len(shared["titles"])), document)
     writer.add("head_entity", heads)
     writer.add("head_pairs", pairs)
     shared["totals"]["documents"] = int(document.max(initial=-1)) + 1
@@ -140,7 +136,7 @@ def _word_rows(counts: Path, table: str, prefix: str, writer: ModelWriter, size:
     entity, word, count = _columns(counts, table, "entity", "word", "count")
     order = np.lexsort((word, entity))
     entity, word, count = entity[order], word[order], count[order]
-    writer.add(f"{prefix}_offsets", _offsets(entity, size))
+    writer.add(f"{prefix}_offsets", offsets_of(entity, size))
     writer.add(f"{prefix}_word", word.astype(np.int32))
     writer.add(f"{prefix}_count", np.minimum(count, 65535).astype(np.uint16))
     mass = np.zeros((len(WORD_THRESHOLDS), size), np.float32)

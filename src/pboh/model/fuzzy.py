@@ -20,7 +20,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pboh.files.progress import Report, silent
 from pboh.model.fuzzy_kernels import (
     _closest,
     _count_grams,
@@ -32,10 +31,8 @@ from pboh.model.fuzzy_kernels import (
 from pboh.text.hash_kernels import EMPTY
 from pboh.text.hashing import Array
 
-BLOCK = 1_000_000  # names between two progress reports
 
-
-def build_index(blob: Array, offsets: Array, report: Report = silent) -> dict[str, Array]:
+def build_index(blob: Array, offsets: Array) -> dict[str, Array]:
     """Index the UTF-8 names ``blob[offsets[i]:offsets[i + 1]]``; the arrays can be stored and mapped.
 
     grams     u8[G]    the distinct grams of all names, ascending
@@ -53,11 +50,9 @@ def build_index(blob: Array, offsets: Array, report: Report = silent) -> dict[st
     keys, counts = np.full(1 << 16, EMPTY), np.zeros(1 << 16, np.uint32)
     done = used = 0
     while done < names:
-        stop = min(done + BLOCK, names)
-        done, used = _count_grams(blob, offsets, done, stop, buffer, sizes, keys, counts, used)
+        done, used = _count_grams(blob, offsets, done, buffer, sizes, keys, counts, used)
         if 2 * used > len(keys):
             keys, counts = _grow(keys, counts)
-        report(done, 3 * names, "trigrams counted")
     grams, rank = _rank(keys, counts)
     _replace_counts(keys, counts, grams, rank)
     order = np.argsort(sizes, kind="stable").astype(np.uint32)
@@ -66,35 +61,24 @@ def build_index(blob: Array, offsets: Array, report: Report = silent) -> dict[st
     del sizes
 
     free = np.zeros(len(grams) + 1, np.int64)
-    for first in range(0, names, BLOCK):
-        _count_postings(blob, offsets, first, min(first + BLOCK, names), buffer, keys, counts, free)
-        report(names + first, 3 * names, "postings counted")
+    _count_postings(blob, offsets, buffer, keys, counts, free)
     start = np.concatenate([[0], np.cumsum(free[:-1])])
     postings, sketch, free = np.empty(start[-1], np.uint32), np.zeros(names, np.uint64), start[:-1].copy()
-    for first in range(0, names, BLOCK):
-        places = order[first : first + BLOCK]
-        _fill_postings(blob, offsets, places, first, buffer, keys, counts, free, postings, sketch)
-        report(2 * names + first, 3 * names, "postings written")
-    report(3 * names, 3 * names)
+    _fill_postings(blob, offsets, order, buffer, keys, counts, free, postings, sketch)
     return {
         "grams": grams, "rank": rank, "start": start, "postings": postings,
         "sketch": sketch, "order": order, "bounds": bounds,
     }  # fmt: skip
 
 
-def closest(
-    index: Mapping[str, Array], blob: Array, offsets: Array, query: str, priority: Array | None = None
-) -> tuple[int, float] | None:
+def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str) -> tuple[int, float] | None:
     """Name at the smallest trigram distance of ``query``, and that distance; None if none is below 0.5.
 
-    Of names at the same distance the one with the larger ``priority`` wins, then the lower number.
+    Of names at the same distance the one with the lower number wins.
     """
     letters = np.frombuffer(query.encode("utf-8", "surrogatepass"), np.uint8)
-    weight = np.zeros(0, np.float64) if priority is None else priority
     arrays = (index[name] for name in ("grams", "rank", "start", "postings", "sketch", "order", "bounds"))
-    name, shared, union = _closest(
-        *(_read_only(array) for array in (letters, blob, offsets, weight, *arrays))
-    )
+    name, shared, union = _closest(*(_read_only(array) for array in (letters, blob, offsets, *arrays)))
     return None if name < 0 else (int(name), 1 - shared / union)
 
 

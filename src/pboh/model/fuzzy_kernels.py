@@ -76,9 +76,9 @@ def _sort(values, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count_grams(blob, offsets, name, stop, buffer, sizes, keys, counts, used):  # type: ignore[no-untyped-def]
-    """Count the names of every gram, until ``stop`` or until the table is half full."""
-    while name < stop and 2 * used <= len(keys):
+def _count_grams(blob, offsets, name, buffer, sizes, keys, counts, used):  # type: ignore[no-untyped-def]
+    """Count the names of every gram from ``name`` on, until the table is half full."""
+    while name < len(offsets) - 1 and 2 * used <= len(keys):
         n = _grams(blob, offsets[name], offsets[name + 1], buffer)
         sizes[name] = n
         for k in range(n):
@@ -119,23 +119,23 @@ def _rarer_half(buffer, n, keys, ranks):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count_postings(blob, offsets, name, stop, buffer, keys, ranks, count):  # type: ignore[no-untyped-def]
-    for i in range(name, stop):
+def _count_postings(blob, offsets, buffer, keys, ranks, count):  # type: ignore[no-untyped-def]
+    for i in range(len(offsets) - 1):
         n = _grams(blob, offsets[i], offsets[i + 1], buffer)
         for k in range(_rarer_half(buffer, n, keys, ranks)):
             count[buffer[k]] += 1
 
 
 @njit(cache=True, nogil=True)
-def _fill_postings(blob, offsets, names, first, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
-    """Append places first, first + 1, … of ``names`` to the lists of their grams, and sketch the names."""
+def _fill_postings(blob, offsets, names, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
+    """Append the places of ``names`` to the lists of their grams, and sketch the names."""
     for i in range(len(names)):
         name = np.int64(names[i])
         n = _grams(blob, offsets[name], offsets[name + 1], buffer)
         for k in range(n):
-            sketch[first + i] |= _bit(buffer[k])
+            sketch[i] |= _bit(buffer[k])
         for k in range(_rarer_half(buffer, n, keys, ranks)):
-            postings[free[buffer[k]]] = first + i
+            postings[free[buffer[k]]] = i
             free[buffer[k]] += 1
 
 
@@ -195,7 +195,7 @@ def _ranked(letters, grams, rank):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _closest(letters, blob, offsets, priority, grams, rank, start, postings, sketch, order, bounds):  # type: ignore[no-untyped-def]
+def _closest(letters, blob, offsets, grams, rank, start, postings, sketch, order, bounds):  # type: ignore[no-untyped-def]
     """(name, |A ∩ B|, |A ∪ B|) of the best name, name −1 when none is more than half alike.
 
     Sizes are tried from the most to the least promising: s grams are at most min(m,s)/max(m,s) alike.
@@ -223,7 +223,7 @@ def _closest(letters, blob, offsets, priority, grams, rank, start, postings, ske
                 name, stamp = np.int64(order[here]), stamp + 1
                 first, last = np.int64(offsets[name]), np.int64(offsets[name + 1])
                 common = _overlap(blob, first, last, table, place, mark, stamp, need)
-                if common >= need and _better(name, common, m + s - common, best, shared, union, priority):
+                if common >= need and _better(name, common, m + s - common, best, shared, union):
                     best, shared, union = name, common, m + s - common
                     need = _needed(m, s, best, shared, union)
             k += 1
@@ -239,12 +239,10 @@ def _needed(m, s, best, shared, union):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _better(name, shared, union, best, best_shared, best_union, priority):  # type: ignore[no-untyped-def]
-    """Whether a name is closer than the best so far, or as close and preferred."""
+def _better(name, shared, union, best, best_shared, best_union):  # type: ignore[no-untyped-def]
+    """Whether a name is closer than the best so far, or as close and of a lower number."""
     if best < 0 or shared * best_union != best_shared * union:
         return shared * best_union > best_shared * union
-    if len(priority) > 0 and priority[name] != priority[best]:
-        return priority[name] > priority[best]
     return name < best
 
 

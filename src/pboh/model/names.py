@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from pboh.model.runs import place_in_run, run_starts, sums_of_runs
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_index, hash_strings
 
@@ -76,15 +77,13 @@ def name_table(
     """
     order = np.lexsort((entities, layers, keys))
     keys, layers, entities, counts = keys[order], layers[order], entities[order], counts[order]
-    first = np.ones(keys.size, bool)
-    first[1:] = (keys[1:] != keys[:-1]) | (layers[1:] != layers[:-1]) | (entities[1:] != entities[:-1])
-    starts = np.flatnonzero(first)
-    summed = np.add.reduceat(counts, starts) if starts.size else counts
+    starts = run_starts(keys, layers, entities)
+    summed = sums_of_runs(counts, starts)
     keys, layers, entities = keys[starts], layers[starts], entities[starts]
     rank = summed * np.where(layers >= Layer.TITLE, popularity[entities] + 1.0, 1.0)
     order = np.lexsort((entities, -rank, layers, keys))
     keys, layers, entities, summed = keys[order], layers[order], entities[order], summed[order]
-    keep = _position_in_group(keys, layers) < cap
+    keep = place_in_run(run_starts(keys, layers), keys.size) < cap
     keys, layers, entities, summed = keys[keep], layers[keep], entities[keep], summed[keep]
     hashes, starts = np.unique(keys, return_index=True)
     return {
@@ -95,13 +94,6 @@ def name_table(
         "name_layer": layers.astype(np.uint8),
         "name_count": summed.astype(np.float32),
     }
-
-
-def _position_in_group(keys: Array, layers: Array) -> Array:
-    new = np.ones(keys.size, bool)
-    new[1:] = (keys[1:] != keys[:-1]) | (layers[1:] != layers[:-1])
-    starts = np.flatnonzero(new)
-    return np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
 
 
 class NameCollector:

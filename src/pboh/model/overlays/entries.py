@@ -15,6 +15,7 @@ from pboh.formats.jsonlines import read_lines
 from pboh.model.link_probability import UNKNOWN, encode
 from pboh.model.names import strip_title
 from pboh.model.overlays.opening import clean_title, find_titles
+from pboh.model.runs import offsets_of
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
 from pboh.text.hash_kernels import find_all
@@ -186,7 +187,7 @@ def _names(lines: list[EntityLine], owners: list[int]) -> tuple[dict[str, Array]
         "name_hash": hashes,
         "name_buckets": buckets,
         "name_filter": make_filter(hashes, beginnings([*written, *loosely])),
-        "name_offsets": np.searchsorted(key[order], np.arange(hashes.size + 1)).astype(np.int64),
+        "name_offsets": offsets_of(key[order], hashes.size),
         "name_target": np.asarray([owner for _, owner in rows], np.int64)[order],
         "name_odds": np.asarray(list(rows.values()), np.float64)[order],
         "name_link_written": _largest(look_up(hashes, buckets, written), codes, hashes.size),
@@ -240,7 +241,7 @@ def _words(model: Model, fresh: list[EntityLine]) -> dict[str, Array]:
         "word_buckets": bucket_index(hashes[by_hash]),
         "word_id": by_hash.astype(np.int32),
         "word_background": _background(model, hashes),
-        "context_offsets": np.searchsorted(rows[0], np.arange(len(fresh) + 1)).astype(np.int64),
+        "context_offsets": offsets_of(rows[0], len(fresh)),
         "context_word": rows[1].astype(np.int32),
         "context_count": np.minimum(count, 65535).astype(np.uint16),
         "context_total": total,

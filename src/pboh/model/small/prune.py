@@ -23,6 +23,7 @@ from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
 from pboh.model.pairs import head_table
+from pboh.model.runs import offsets_of, place_in_run, run_sizes, run_starts, sums_of_runs
 from pboh.model.small.compressed import pack
 from pboh.model.store import Model, ModelWriter
 from pboh.model.word_kernels import row_scores
@@ -44,9 +45,7 @@ class PruneOptions:
     prefixes: int = 20  # the same for beginnings of titles and initials
     documents: int = 1  # documents that must link an entity for its list to stay
     filter_slots: int = 1 << 22
-    popularity: float = (
-        1.0  # exponent of an entity's links in names made from titles: the setting used so far
-    )
+    popularity: float = 1.0  # exponent of an entity's links in names made from titles, as used so far
 
 
 LEVELS = (
@@ -58,14 +57,14 @@ LEVELS = (
     PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
 )
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
-LEFT_OUT = (
+LEFT_OUT = {
     "arrays",
     "base",
     "calibration",
     "detection",
     "format",
     "parcel",
-)  # of the large one's description
+}  # of its description
 ROOM_FOR_WORDS = 0.06  # of the whole
 LICENCE = (
     "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
@@ -189,10 +188,8 @@ def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) 
     key = 2 * key + (layer >= Layer.FOLDED)  # what is said of a name as written stays apart
     order = np.lexsort((layer, entity, key))
     key, layer, entity, value = key[order], layer[order], entity[order], value[order]
-    first = np.ones(key.size, bool)
-    first[1:] = (key[1:] != key[:-1]) | (entity[1:] != entity[:-1])
-    starts = np.flatnonzero(first)
-    summed = np.add.reduceat(value, starts) if starts.size else value
+    starts = run_starts(key, entity)
+    summed = sums_of_runs(value, starts)
     mask = np.bitwise_or.reduceat(1 << layer, starts) if starts.size else layer
     rows = {"key": key[starts], "entity": entity[starts], "value": summed, "layer": _main_layer(mask)}
     return _cut(rows, links, mask, options)
@@ -219,12 +216,9 @@ def _cut(rows: Rows, links: Array, mask: Array, options: PruneOptions) -> Rows:
     rows = {name: column[keep] for name, column in rows.items()}
     order = np.lexsort((rows["entity"], -rows["value"], rows["key"]))
     rows = {name: column[order] for name, column in rows.items()}
-    new = np.ones(order.size, bool)
-    new[1:] = rows["key"][1:] != rows["key"][:-1]
-    starts = np.flatnonzero(new)
-    sizes = np.diff(np.append(starts, order.size))
-    total = np.repeat(np.add.reduceat(rows["value"], starts), sizes) if starts.size else rows["value"]
-    place = np.arange(order.size) - np.repeat(starts, sizes)
+    starts = run_starts(rows["key"])
+    total = np.repeat(sums_of_runs(rows["value"], starts), run_sizes(starts, order.size))
+    place = place_in_run(starts, order.size)
     keep = (place < options.entries_per_name) & (rows["value"] >= options.least_share * total)
     # an entity stays known by its title whatever else that means
     keep |= (rows["layer"] == Layer.TITLE) & (place < 64)
@@ -320,11 +314,8 @@ def _words(model: Model, rivals: Array, options: PruneOptions) -> Rows:
 def _place(owner: Array, rank: Array) -> Array:
     """Place of every row among those of its owner (owners ascending), by ascending rank."""
     order = np.lexsort((rank, owner))
-    new = np.ones(owner.size, bool)
-    new[1:] = owner[order][1:] != owner[order][:-1]
-    starts = np.flatnonzero(new)
     place = np.empty(owner.size, np.int64)
-    place[order] = np.arange(owner.size) - np.repeat(starts, np.diff(np.append(starts, owner.size)))
+    place[order] = place_in_run(run_starts(owner[order]), owner.size)
     return place
 
 
@@ -353,7 +344,7 @@ def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Rows:
         "word_buckets": bucket_index(model["word_hash"][known]),
         "word_id": by_hash[known].astype(np.int32),
         "word_background": model["word_background"][frequent],
-        "context_offsets": np.searchsorted(owner[order], np.arange(size + 1)).astype(np.int64),
+        "context_offsets": offsets_of(owner[order], size),
         "context_word": number[word][order].astype(np.int32),
         "context_count": count[order].astype(np.uint16),
         "context_total": total,
