@@ -6,10 +6,10 @@ What a page may say in a comment of its own just before a block:
     <!-- given: code -->       executed before the block, not shown
     <!-- output varies -->     executed, but what it prints is not compared
 
-Output that is shown is compared: behind the `$` lines of a console block (run in a terminal, as the reader
-does) and in a text block right behind a Python block. Words must be the same; a number with a point may
-differ by 0.1 and a percentage by 10; behind a percentage a line is free; a line `…` stands for any lines.
-After a change that is meant, PBOH_UPDATE_DOCS=1 writes what was printed into the pages; look at what changed.
+Shown output is compared with what is printed: after the `$` lines of a console block (run in a terminal, as
+the reader does) and in a text block that directly follows a Python block. Everything on a line must be the
+same, only a number with a decimal point may differ by one in its last digit; a line `…` matches any lines.
+After an intended change, PBOH_UPDATE_DOCS=1 writes what was printed into the pages; review the difference.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n`]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.M | re.S
 )
 COMMENT = re.compile(r"<!--\s*(not run|given|output varies)(?::\s*(.*?))?\s*-->\s*$", re.S)
-NUMBER = re.compile(r"^[-−+]?\d+\.\d+$")
-PERCENTAGE = re.compile(r"^\d+%$")
+NUMBER = re.compile(r"(?<![\w.])([-−+]?\d+\.\d+)(?![\w.]*\d)")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 RULE = re.compile(r"[─━╴╶]{2,}")
 ADDRESS = re.compile(r"(localhost|127\.0\.0\.1):8080")
@@ -146,14 +145,9 @@ def same_output(shown: str, printed: str) -> str | None:
 
 
 def words_of(text: str) -> list[list[str]]:
-    """Words of every line that has some: no colours, lines of tables as one word, cut at a percentage."""
-    found = []
-    for line in RULE.sub("─", ESCAPES.sub("", text)).splitlines():
-        words = line.split()
-        at = next((i for i, word in enumerate(words) if PERCENTAGE.match(word)), len(words))
-        if words:
-            found.append(words[: at + 1])
-    return found
+    """The words of every line that has any, without colours; a table's rule is one word, long or short."""
+    lines = RULE.sub("─", ESCAPES.sub("", text)).splitlines()
+    return [words for line in lines if (words := line.split())]
 
 
 def same_words(shown: list[str], printed: list[str]) -> bool:
@@ -161,13 +155,21 @@ def same_words(shown: list[str], printed: list[str]) -> bool:
 
 
 def same_word(shown: str, printed: str) -> bool:
-    if PERCENTAGE.match(shown) and PERCENTAGE.match(printed):
-        return abs(int(shown[:-1]) - int(printed[:-1])) <= 10
-    bare_shown, bare_printed = shown.strip("(),;:"), printed.strip("(),;:")
-    if NUMBER.match(bare_shown) and NUMBER.match(bare_printed):
-        numbers = [float(text.replace("−", "-")) for text in (bare_shown, bare_printed)]
-        return abs(numbers[0] - numbers[1]) <= 0.1
-    return shown == printed
+    """Whether two words are equal, their numbers within one of the last digit."""
+    left, right = NUMBER.split(shown), NUMBER.split(printed)  # every other part is a number
+    if len(left) != len(right):
+        return False
+    pairs = enumerate(zip(left, right, strict=True))
+    return all(a == b or (i % 2 == 1 and close(a, b)) for i, (a, b) in pairs)
+
+
+def close(shown: str, printed: str) -> bool:
+    """Whether two numbers have as many decimals and differ by at most one in the last."""
+    decimals = len(shown.partition(".")[2])
+    if decimals != len(printed.partition(".")[2]):
+        return False
+    difference = float(shown.replace("−", "-")) - float(printed.replace("−", "-"))
+    return abs(difference) < 1.5 * 10**-decimals
 
 
 def free_port(wanted: int) -> int:
