@@ -1,4 +1,4 @@
-"""Writes the table of speeds in the README from benchmarks/results, so that it says what was measured."""
+"""Writes the tables of speeds from benchmarks/results: five lines for the README, all for a page."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ def result(name: str) -> Any:
     return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
 
 
+def document_row() -> tuple[str, str]:
+    """One document of usual length."""
+    twenty = result("inference")["twenty_mentions"]
+    return (
+        f"one document of about {twenty['mentions']:.0f} mentions, one core",
+        f"{twenty['median_ms']:.1f} ms (median of {twenty['documents']} validation pages)",
+    )
+
+
 def inference_rows() -> list[tuple[str, str]]:
-    """One document, and longer ones, and the first one."""
+    """The stages of one document, longer documents, and the first one."""
     figures = result("inference")
-    twenty, cold = figures["twenty_mentions"], figures["cold_start"]
-    stages = twenty["stages_ms"]
+    stages, cold = figures["twenty_mentions"]["stages_ms"], figures["cold_start"]
     longer = {row["n"]: row["median_ms"] for row in figures["growth"]}
     return [
-        (
-            f"one document of about {twenty['mentions']:.0f} mentions, end to end, one core",
-            f"{twenty['median_ms']:.1f} ms (median of {twenty['documents']} validation pages)",
-        ),
         (
             f"of that: {' / '.join(stages)}",
             " / ".join(f"{value:.2f}" for value in stages.values()) + " ms",
         ),
-        ("the same with 100 / 500 mentions", f"{longer[100]:.0f} / {longer[500]:.0f} ms"),
+        ("one document of 100 / 500 mentions", f"{longer[100]:.0f} / {longer[500]:.0f} ms"),
         (
-            "import and open the model of the sample; first answer; very first on a machine (compiling)",
+            "import and open the sample model; first answer; the very first on a machine (compiling)",
             f"{cold['import_and_open_seconds']:.1f} s; {cold['first_call_seconds']:.1f} s; "
             f"{cold['first_ever_seconds']:.1f} s",
         ),
@@ -51,48 +55,88 @@ def propagation_row() -> tuple[str, str]:
     return f"belief propagation against {' / '.join(ratios)}", f"{' / '.join(spans)} faster"
 
 
+def service_row() -> tuple[str, str]:
+    """Requests over HTTP, each with one document."""
+    levels = (result("service")[f"workers_{workers}"] for workers in (1, 2))
+    best = (max(row["per_second"] for row in rows) for rows in levels)
+    return (
+        "requests per second over HTTP, one / two workers (the client runs on the same cores)",
+        " / ".join(f"{value:.0f}" for value in best),
+    )
+
+
+def annotation_row() -> tuple[str, str]:
+    """Raw text in bulk."""
+    figures = result("annotate")
+    speeds = (figures[f"workers_{workers}"]["documents_per_second"] for workers in (1, 2))
+    return (
+        f"raw texts of {figures['characters']:,} characters per second (`pboh annotate`), one / two workers",
+        " / ".join(f"{speed:.0f}" for speed in speeds),
+    )
+
+
+def extraction_row() -> tuple[str, str]:
+    """Extraction beside a program that does less."""
+    extract = result("extract")
+    two = extract["ours, 2 workers"]
+    return (
+        f"extracting {two['megabytes']:.0f} MB of XML, two workers",
+        f"{two['seconds']:.0f} s, {extract['times faster than wikipedia2vec']:.1f}× faster than "
+        "wikipedia2vec's `build-dump-db`",
+    )
+
+
+def counting_row() -> tuple[str, str]:
+    """Counting pairs in bounded memory."""
+    count = result("count")["power_law"][-1]
+    return (
+        f"counting {count['raw_pairs'] / 1e6:.0f} million raw pairs with `--memory 1GB`",
+        f"{count['seconds']:.0f} s, {count['peak_memory_megabytes']:.0f} MB",
+    )
+
+
 def training_rows() -> list[tuple[str, str]]:
-    """Extraction, counting and the index of names."""
-    extract, count = result("extract"), result("count")["power_law"][-1]
-    two, names = extract["ours, 2 workers"], result("fuzzy")["20_000_000"]
+    """Details of extraction, and the index of names."""
+    extract, names = result("extract"), result("fuzzy")["20_000_000"]
+    memory = extract["ours, 2 workers"]["peak_memory_megabytes"] / 1000
     return [
         (
-            f"extraction of {two['megabytes']:.0f} MB of XML, two workers",
-            f"{two['seconds']:.0f} s, {two['peak_memory_megabytes'] / 1000:.1f} GB for all processes; "
-            f"{extract['speed-up of two workers']:.2f}× one worker",
+            "extraction: memory of all processes; speed-up of the second worker",
+            f"{memory:.1f} GB; {extract['speed-up of two workers']:.2f}×",
         ),
         (
-            "against wikipedia2vec's `build-dump-db`, same dump, same run",
-            f"{extract['times faster than wikipedia2vec']:.1f}× faster",
-        ),
-        (
-            f"counting {count['raw_pairs'] / 1e6:.0f} M raw pairs at `--memory 1GB`",
-            f"{count['seconds']:.0f} s, {count['peak_memory_megabytes']:.0f} MB",
-        ),
-        (
-            f"closest name by trigrams, exact, {names['names'] / 1e6:.0f} M names",
+            f"closest of {names['names'] / 1e6:.0f} million names by trigrams, exact",
             f"{names['misspelt_names']['median_ms']:.1f} ms misspelt, "
             f"{names['other_names']['median_ms']:.1f} ms unrelated (medians)",
         ),
     ]
 
 
-def table() -> str:
-    """The table."""
-    rows = [*inference_rows(), propagation_row(), *training_rows()]
-    return "\n".join(["| what | measured |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows), ""])
+def short() -> list[tuple[str, str]]:
+    """What a newcomer wants to know."""
+    return [document_row(), service_row(), propagation_row(), extraction_row(), counting_row()]
 
 
-def with_figures(text: str) -> str:
+def full() -> list[tuple[str, str]]:
+    """Everything."""
+    linking = [document_row(), *inference_rows(), propagation_row(), service_row(), annotation_row()]
+    return [*linking, extraction_row(), *training_rows(), counting_row()]
+
+
+PAGES = {ROOT / "README.md": short, ROOT / "docs" / "explanation" / "speed.md": full}
+
+
+def with_figures(text: str, rows: list[tuple[str, str]]) -> str:
     """A page with its table written anew."""
     before, rest = text.split(BEGIN)
-    return before + BEGIN + "\n" + table() + "\n" + END + rest.split(END)[1]
+    table = "\n".join(["| what | measured |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows), ""])
+    return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
 
 
 def main() -> None:
-    """Write the README."""
-    readme = ROOT / "README.md"
-    readme.write_text(with_figures(readme.read_text()))
+    """Write the tables into their pages."""
+    for page, rows in PAGES.items():
+        page.write_text(with_figures(page.read_text("utf-8"), rows()), "utf-8")
 
 
 if __name__ == "__main__":
