@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_files import documents, read, write
 
-from pboh.annotation import Options, annotate, inputs
+from pboh.annotation import Options, annotate, arrow, inputs
 from pboh.annotation.inputs import open_inputs
 from pboh.errors import InputError, OutputError
 from pboh.formats import jsonlines
@@ -117,5 +117,5 @@ def test_chunks_of_parquet_follow_the_row_groups(tmp_path, monkeypatch):
     assert [chunk.first for chunk in chunks][:8] == [1, 5, 9, 10, 14, 18, 19, 23]
     some = list(source.chunks({0, 1, 2, 4, 9}))
     assert some == [chunk for chunk in chunks if chunk.number not in {0, 1, 2, 4, 9}]
-    monkeypatch.setattr(inputs, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(arrow, "CHUNK_BYTES", 1)
     assert all(chunk.rows.num_rows == 1 for chunk in source.chunks())

@@ -8,12 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from pboh.annotation.rows import Options, schema
+from pboh.annotation.rows import Options
 from pboh.errors import InputError
 from pboh.formats.jsonlines import read_lines
 
@@ -29,7 +26,7 @@ class Chunk(NamedTuple):
     number: int  # of the chunk
     where: str  # the file
     first: int  # number of its first row in the file, counted from 1
-    rows: pa.RecordBatch | list[tuple[int, bytes]]
+    rows: Any
     weight: int  # its share of the total: rows, or bytes of the file
 
 
@@ -39,10 +36,6 @@ class Source(ABC):
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         self.paths, self.options = paths, options
         self.total = 0  # what the weights of all chunks sum to
-
-    @abstractmethod
-    def schema(self) -> pa.Schema:
-        """Columns of the output."""
 
     @abstractmethod
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
@@ -64,7 +57,11 @@ def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
         one, other = (next(path for path in paths if kinds[path] is kind) for kind in (True, False))
         what = f"{one} is Parquet and {other} is not"
         raise InputError(what, todo="Annotate them one after the other")
-    return ParquetSource(paths, options) if kinds[paths[0]] else LineSource(paths, options)
+    if not kinds[paths[0]]:
+        return LineSource(paths, options)
+    from pboh.annotation.arrow import ParquetSource  # noqa: PLC0415  (only Parquet needs pyarrow)
+
+    return ParquetSource(paths, options)
 
 
 def _files(path: Path) -> list[Path]:
@@ -81,7 +78,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _rows(wanted: int) -> int:
+def chunk_rows(wanted: int) -> int:
     """Rows of a chunk: more of a large input, so that there are not too many parts."""
     return max(CHUNK_ROWS, min(MOST_ROWS, wanted))
 
@@ -96,94 +93,6 @@ def _is_parquet(path: Path) -> bool:
         raise InputError(f"the file cannot be read ({error.strerror})", where=path) from error
 
 
-# -- Parquet --------------------------------------------------------------------------------------------
-
-
-class ParquetSource(Source):
-    """Parquet files, one row group after the other."""
-
-    def __init__(self, paths: Sequence[Path], options: Options) -> None:
-        super().__init__(paths, options)
-        schemas = []
-        for path in paths:
-            with _parquet(path) as file:
-                schemas.append(file.schema_arrow)
-                self.total += file.metadata.num_rows
-        self._columns = self._check(schemas)
-        self._schema = schemas[0]
-
-    def _check(self, schemas: list[pa.Schema]) -> list[str]:
-        """Names of the columns to read, which all files have, of one type."""
-        options = self.options
-        wanted = [options.text, *options.keep]
-        wanted += [options.id] if options.id != "id" or "id" in schemas[0].names else []
-        if options.mentions in schemas[0].names:
-            wanted.append(str(options.mentions))
-        elif options.mentions not in (None, "mentions"):
-            wanted.append(str(options.mentions))  # asked for by name
-        for path, found in zip(self.paths, schemas, strict=True):
-            for name in wanted:
-                if name not in found.names:
-                    what = f"there is no column {name}; there are {', '.join(found.names)}"
-                    raise InputError(
-                        what, where=path, todo="Name the columns with --text-column, --id-column"
-                    )
-                kind, first = found.field(name).type, schemas[0].field(name).type
-                if kind != first:
-                    what = f"column {name} is {kind} and was {first} in {self.paths[0]}"
-                    raise InputError(what, where=path, todo="Annotate the files one after the other")
-        if not _is_text(schemas[0].field(options.text).type):
-            what = f"column {options.text} is {schemas[0].field(options.text).type}, not text"
-            raise InputError(what, where=self.paths[0], todo="Name another with --text-column")
-        return list(dict.fromkeys(wanted))
-
-    def schema(self) -> pa.Schema:
-        """Columns of the output: those that are carried over keep their types."""
-        known = self.options.id in self._columns
-        id_type = self._schema.field(self.options.id).type if known else pa.string()
-        kept = [self._schema.field(name).remove_metadata() for name in self.options.keep]
-        return schema(self.options, id_type, kept)
-
-    def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
-        """Row groups, cut by what their description says of their size."""
-        number, most = 0, _rows(self.total // 1_000)
-        for path in self.paths:
-            with _parquet(path) as file:
-                first = 1
-                for group in range(file.num_row_groups):
-                    about = file.metadata.row_group(group)
-                    rows = about.num_rows
-                    size = max(1, min(most, rows * CHUNK_BYTES // max(1, about.total_byte_size)))
-                    numbers = range(number, number + -(-rows // size))
-                    if not all(each in done for each in numbers):  # else there is nothing to read here
-                        batches = self._batches(path, file, group, size)
-                        for each, batch in zip(numbers, batches, strict=True):
-                            at = first + (each - number) * size
-                            if each not in done:
-                                yield Chunk(each, str(path), at, batch, batch.num_rows)
-                    number, first = numbers.stop, first + rows
-
-    def _batches(self, path: Path, file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from file.iter_batches(size, [group], columns=self._columns, use_threads=False)
-        except (pa.ArrowException, OSError) as error:
-            what = f"row group {group} is damaged ({error})"
-            raise InputError(what, where=path, todo="Copy the file again; finished parts are kept") from error
-
-
-def _parquet(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"this Parquet file cannot be read ({error})", where=path) from error
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
 # -- JSON lines -----------------------------------------------------------------------------------------
 
 
@@ -194,13 +103,9 @@ class LineSource(Source):
         super().__init__(paths, options)
         self.total = sum(path.stat().st_size for path in paths)
 
-    def schema(self) -> pa.Schema:
-        """Columns of the output, should it be Parquet."""
-        return schema(self.options, pa.string(), [pa.field(name, pa.string()) for name in self.options.keep])
-
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
         """Some lines at a time; blank lines are skipped."""
-        numbers, most = count(), _rows(self.total >> 20)
+        numbers, most = count(), chunk_rows(self.total >> 20)
         for path in self.paths:
             rows: list[tuple[int, bytes]] = []
             size = read = 0

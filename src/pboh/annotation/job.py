@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pboh import __version__
 from pboh.annotation.inputs import Chunk, Source, StandardInput, open_inputs
-from pboh.annotation.rows import Options, Rows, annotate_batch, annotate_lines, annotator
+from pboh.annotation.rows import Options, Rows, annotate_lines, annotator
 from pboh.errors import InputError, OutputError
+from pboh.files.compression import zstd
 from pboh.files.memory import PeakMemory, processors
 from pboh.files.progress import Report, silent
 from pboh.files.workers import Workers, ordered_map
@@ -29,8 +28,8 @@ from pboh.model.store import fingerprint
 
 FORMAT = "pboh-annotations"
 VERSION = 1
-SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
-GROUP_ROWS, GROUP_BYTES = 20_000, 64 << 20  # of a row group of the result
+PARQUET = ".parquet"
+SUFFIXES = (PARQUET, ".jsonl", ".jsonl.gz", ".jsonl.zst")
 COMPLAINTS = 20  # bad rows of a part that are described; all are counted
 
 
@@ -57,7 +56,7 @@ class Task(NamedTuple):
 
     model: str
     options: Options
-    schema: pa.Schema
+    schema: Any  # Arrow's, if Parquet is written
     folder: Path
     suffix: str
 
@@ -96,7 +95,7 @@ def annotate(
     with Workers(count) as pool, _ours(path, job) as (folder, finished):
         if finished is not None:
             return {**finished, "fresh": False}
-        task = Task(name, options, source.schema(), folder, suffix)
+        task = Task(name, options, _schema(source) if suffix == PARQUET else None, folder, suffix)
         run = _Run(task, source, pool, count, report, complain or (lambda _: None))
         with PeakMemory(pool.processes) as peak:
             figures = run.finish(path)
@@ -228,8 +227,7 @@ class _Run:
         parts = [self._task.part(number) for number in sorted(done)]
         self._report(1, 1, "writing")
         with written_aside(out) as aside:
-            join = _join_parquet if self._task.suffix == ".parquet" else _join_bytes
-            join(parts, aside, self._task.schema)
+            _join(parts, aside, self._task)
         names = ("documents", "mentions", "linked", "failed_rows")
         figures: dict[str, Any] = {name: sum(getattr(part, name) for part in done.values()) for name in names}
         return {**figures, "resumed_documents": resumed}
@@ -270,12 +268,20 @@ class _Run:
             self._complain(sentence)
 
 
+def _schema(source: Source) -> Any:
+    from pboh.annotation.arrow import output_schema  # noqa: PLC0415  (only Parquet needs pyarrow)
+
+    return output_schema(source)
+
+
 def annotate_part(task: Task, chunk: Chunk) -> Done:
     """Annotate a chunk and write its part; this is what workers do."""
     rows, done = _answer(task.model, task.options, chunk)
     with written_aside(task.part(chunk.number)) as aside:
-        if task.suffix == ".parquet":
-            pq.write_table(pa.Table.from_batches([rows.to_arrow(task.schema)]), aside, compression="zstd")
+        if task.suffix == PARQUET:
+            from pboh.annotation.arrow import write_part  # noqa: PLC0415  (only Parquet needs pyarrow)
+
+            write_part(rows, aside, task.schema)
         else:
             aside.write_bytes(_compress(rows.to_json(), task.suffix))
     return done
@@ -289,12 +295,14 @@ def _answer_as_json(model: str, options: Options, chunk: Chunk) -> tuple[bytes, 
 def _answer(model: str, options: Options, chunk: Chunk) -> tuple[Rows, Done]:
     """The rows of a chunk, answered, and what is known of them."""
     this = annotator(model, options)
-    if isinstance(chunk.rows, pa.RecordBatch):
-        rows = annotate_batch(this, chunk.rows)
-        places = [f"row {chunk.first + k}" for k in range(chunk.rows.num_rows)]
-    else:
+    if isinstance(chunk.rows, list):
         rows = annotate_lines(this, (line for _, line in chunk.rows))
         places = [f"line {number}" for number, _ in chunk.rows]
+    else:
+        from pboh.annotation.arrow import annotate_batch  # noqa: PLC0415  (only Parquet needs pyarrow)
+
+        rows = annotate_batch(this, chunk.rows)
+        places = [f"row {chunk.first + k}" for k in range(chunk.rows.num_rows)]
     mentions = [mention for answer in rows.answers for mention in answer.mentions or ()]
     complaints = [
         f"{chunk.where}, {place}: {answer.error}"
@@ -317,24 +325,16 @@ def _compress(data: bytes, suffix: str) -> bytes:
     """gzip and zstd files may be put one behind the other, so every part is compressed by its worker."""
     if suffix.endswith(".gz"):
         return gzip.compress(data, 6, mtime=0)
-    return bytes(pa.compress(data, "zstd", asbytes=True)) if suffix.endswith(".zst") else data
+    return zstd.compress(data) if suffix.endswith(".zst") else data
 
 
-def _join_bytes(parts: Sequence[Path], out: Path, _: pa.Schema) -> None:
+def _join(parts: Sequence[Path], out: Path, task: Task) -> None:
+    """One file out of all parts."""
+    if task.suffix == PARQUET:
+        from pboh.annotation.arrow import join_parts  # noqa: PLC0415  (only Parquet needs pyarrow)
+
+        return join_parts(parts, out, task.schema)
     with out.open("wb") as file:
         for part in parts:
             with part.open("rb") as piece:
                 shutil.copyfileobj(piece, file, 1 << 20)
-
-
-def _join_parquet(parts: Sequence[Path], out: Path, schema: pa.Schema) -> None:
-    """One file with larger row groups than the parts have."""
-    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        held: list[pa.Table] = []
-        for part in parts:
-            held.append(pq.read_table(part, schema=schema))
-            if sum(t.num_rows for t in held) >= GROUP_ROWS or sum(t.nbytes for t in held) >= GROUP_BYTES:
-                writer.write_table(pa.concat_tables(held).combine_chunks())
-                held = []
-        if held:
-            writer.write_table(pa.concat_tables(held).combine_chunks())

@@ -1,4 +1,4 @@
-"""What an annotated row is: the schema that `pboh annotate` and Spark share, and how rows are answered."""
+"""What an annotated row is, and how rows are answered: the same on one machine and on Spark."""
 
 from __future__ import annotations
 
@@ -7,30 +7,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
-import pyarrow as pa
 
 from pboh.document import Document, Mention
 from pboh.errors import InputError, PbohError, SpanError
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 
-_MENTION = [
-    ("start", pa.int32()),  # code points
-    ("end", pa.int32()),
-    ("text", pa.string()),
-    ("entity", pa.string()),  # null: left unlinked
-    ("id", pa.string()),  # of the entity, where the model has one
-    ("probability", pa.float64()),
-    ("score", pa.float64()),
-    ("detection", pa.float64()),
-]
-_CANDIDATE = [
-    ("entity", pa.string()),
-    ("id", pa.string()),
-    ("prior", pa.float64()),
-    ("score", pa.float64()),
-    ("probability", pa.float64()),
-]
+FIELDS = ("start", "end", "text", "entity", "id", "probability", "score", "detection")
 _NULL = msgspec.Raw(b"null")
 OURS = ("id", "mentions", "error")  # columns that are not kept ones
 
@@ -69,15 +52,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return load(model, paper=self.paper, **self.settings)
 
 
-def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()) -> pa.Schema:
-    """Columns of the output; ``error`` says why a row has no mentions (they are null then)."""
-    fields = [pa.field(name, kind) for name, kind in _MENTION]
-    if options.candidates:
-        fields.append(pa.field("candidates", pa.list_(pa.struct(_CANDIDATE))))
-    mentions = pa.field("mentions", pa.list_(pa.struct(fields)))
-    return pa.schema([pa.field("id", id_type), *kept, mentions, pa.field("error", pa.string())])
-
-
 class Answer(NamedTuple):
     """The mentions of a row as plain values, or why there are none."""
 
@@ -93,7 +67,7 @@ class Annotator:
         self.linker = options.linker(model)
         changed = {} if options.threshold is None else {"threshold": options.threshold}
         self._given = self.linker.with_settings(**changed)
-        self._fields = [name for name, _ in _MENTION]
+        self._fields = [*FIELDS]
         self._fields += ["candidates"] * bool(options.candidates) + ["explanation"] * options.explain
         self._only = self.linker.only(options.only) if options.only else None
 
@@ -139,19 +113,12 @@ def annotator(model: str | None, options: Options) -> Annotator:
 class Rows(NamedTuple):
     """Answered rows: Arrow columns, or raw JSON values, that are carried over, ``id`` the first of them."""
 
-    carried: dict[str, pa.Array | list[msgspec.Raw]]
+    carried: dict[str, Any]
     answers: list[Answer]
-
-    def to_arrow(self, out: pa.Schema) -> pa.RecordBatch:
-        """An Arrow batch with the columns of ``out``."""
-        columns = {name: _as_text(c) if isinstance(c, list) else c for name, c in self.carried.items()}
-        columns["mentions"] = pa.array([a.mentions for a in self.answers], out.field("mentions").type)
-        columns["error"] = pa.array([a.error for a in self.answers], pa.string())
-        return pa.RecordBatch.from_arrays([columns[name] for name in out.names], schema=out)
 
     def to_json(self) -> bytes:
         """A JSON object a line; ``error`` is there only if there is one."""
-        columns = {name: c if isinstance(c, list) else values(c) for name, c in self.carried.items()}
+        columns = {name: _values(column) for name, column in self.carried.items()}
         lines = []
         for k, answer in enumerate(self.answers):
             plain = {name: column[k] for name, column in columns.items()}
@@ -160,17 +127,6 @@ class Rows(NamedTuple):
                 plain["error"] = answer.error
             lines.append(msgspec.json.encode(plain))
         return b"".join(line + b"\n" for line in lines)
-
-
-def annotate_batch(annotator: Annotator, batch: pa.RecordBatch) -> Rows:
-    """Answer the rows of an Arrow batch."""
-    options, names = annotator.options, batch.schema.names
-    texts, given = values(batch.column(options.text)), [None] * batch.num_rows
-    if options.mentions in names:
-        given = values(batch.column(options.mentions))
-    id = batch.column(options.id) if options.id in names else pa.nulls(batch.num_rows, pa.string())
-    carried = {"id": id, **{name: batch.column(name) for name in options.keep}}
-    return Rows(carried, [annotator.answer(*row) for row in zip(texts, given, strict=True)])
 
 
 def annotate_lines(annotator: Annotator, lines: Iterable[bytes]) -> Rows:
@@ -195,23 +151,10 @@ def annotate_lines(annotator: Annotator, lines: Iterable[bytes]) -> Rows:
     return Rows(carried, answers)
 
 
-def values(column: pa.Array) -> list[Any]:
-    """Python values of an Arrow column; text that is not UTF-8 stays bytes."""
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:
-        return [_value(value) for value in column]
+def _values(column: Any) -> list[Any]:
+    """The values of a column; Arrow's, if it is not a list."""
+    if isinstance(column, list):
+        return column
+    from pboh.annotation.arrow import values  # noqa: PLC0415  (only Parquet needs pyarrow)
 
-
-def _value(value: pa.Scalar) -> Any:
-    try:
-        return value.as_py()
-    except UnicodeDecodeError:
-        return value.as_buffer().to_pybytes() if hasattr(value, "as_buffer") else None
-
-
-def _as_text(column: list[msgspec.Raw]) -> pa.Array:
-    """JSON values as text: strings as they are, null as null, everything else as it is written."""
-    texts = [bytes(raw).strip() for raw in column]
-    plain = [msgspec.json.decode(t) if t[:1] == b'"' or t == b"null" else t.decode() for t in texts]
-    return pa.array(plain, pa.string())
+    return values(column)

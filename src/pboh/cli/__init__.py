@@ -14,7 +14,7 @@ import typer.main
 from rich.console import Console
 from rich.markup import escape
 
-from pboh.errors import PbohError
+from pboh.errors import MissingExtraError, PbohError
 
 COMMANDS: dict[str, dict[str, str]] = {
     # panel of pboh --help: {command: module of pboh.cli that registers it on `app` when imported}
@@ -41,6 +41,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Extend": {"entities": "entities"},
 }
+
+EXTRAS = {"duckdb": "train", "lxml": "train", "pyarrow": "train", "urllib3": "train"}  # what brings a package
 
 app = typer.Typer(
     name="pboh",
@@ -106,6 +108,11 @@ def main() -> None:
     except PbohError as error:
         _say(str(error))
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as missing:
+        if missing.name not in EXTRAS:
+            raise
+        _say(str(MissingExtraError.of(missing.name, EXTRAS[missing.name])))
+        sys.exit(1)
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush
         sys.exit(141)

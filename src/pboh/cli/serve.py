@@ -72,7 +72,6 @@ def serve_command(
       pboh serve --model model --workers 2
       pboh serve --mcp stdio
     """
-    from pboh.errors import MissingExtraError
     from pboh.files.writing import parse_size
     from pboh.inference.settings import parse_changes
     from pboh.linker import model_folder
@@ -102,10 +101,8 @@ def serve_command(
             connections=max_connections,
         ),
     )
-    try:
-        from pboh.service.server import run
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError.of(missing.name or "starlette", "serve") from None
+    from pboh.service.server import run
+
     run(asked)
 
 

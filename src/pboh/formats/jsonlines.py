@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from pboh.errors import InputError
+from pboh.files.compression import zstd
 
 LONGEST_LINE = 64 << 20
 _PIECE = 1 << 20
@@ -64,7 +65,5 @@ def _decoded(file: IO[bytes]) -> Any:
     if head.startswith(b"BZh"):
         return bz2.BZ2File(file)
     if head == b"\x28\xb5\x2f\xfd":
-        import pyarrow as pa  # noqa: PLC0415 - the standard library reads zstd from Python 3.14 on
-
-        return pa.CompressedInputStream(pa.PythonFile(file), "zstd")
+        return zstd.ZstdFile(file)
     return file

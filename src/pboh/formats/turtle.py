@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from pboh.errors import InputError, MissingExtraError
+from pboh.errors import InputError
 
 if TYPE_CHECKING:
     import pyoxigraph
@@ -55,10 +55,8 @@ def parse_turtle(text: str, base: str | None = None) -> Iterator[Triple]:
 
     Characters that an IRI may not contain are let through, because real files have them.
     """
-    try:
-        from pyoxigraph import RdfFormat, parse  # noqa: PLC0415  (writing Turtle does not need it)
-    except ImportError:
-        raise MissingExtraError.of("pyoxigraph", "serve") from None
+    from pyoxigraph import RdfFormat, parse  # noqa: PLC0415  (writing Turtle does not need it)
+
     left = ALLOWANCE + EXPANSION * len(text)
     data = text.encode("utf-8", "replace")
     try:

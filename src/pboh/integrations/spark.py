@@ -18,7 +18,8 @@ from typing import Any
 import pyarrow as pa
 from filelock import FileLock
 
-from pboh.annotation.rows import Options, annotate_batch, annotator, schema
+from pboh.annotation.arrow import annotate_batch, schema, to_arrow
+from pboh.annotation.rows import Options, annotator
 from pboh.counts.spark import SPARK_ERRORS, first_line, open_session
 from pboh.errors import InputError, MissingExtraError, ModelError, OutputError
 from pboh.files.writing import written_aside
@@ -78,7 +79,7 @@ class _Work:
             kept = [pa.field(name, kinds.field(name).type) for name in self._options.keep]
             out = schema(self._options, kinds.field(self._options.id).type, kept)
             for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield annotate_batch(this, batch.slice(start, BATCH_ROWS)).to_arrow(out)
+                yield to_arrow(annotate_batch(this, batch.slice(start, BATCH_ROWS)), out)
 
 
 def _spark_type(kind: pa.DataType) -> types.DataType:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from pboh.errors import ModelError
+from pboh.files.compression import zstd
 from pboh.files.writing import checksum, disk_errors
 from pboh.text.hashing import Array
 
@@ -55,7 +55,6 @@ class ColumnWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._codec = pa.Codec("zstd", compression_level=LEVEL)
         self.columns: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, values: Array) -> None:
@@ -68,7 +67,7 @@ class ColumnWriter:
         """Write a file of bytes."""
         path = self.folder / f"{name}.zst"
         with disk_errors(path):
-            path.write_bytes(self._codec.compress(data, asbytes=True) if data else b"")
+            path.write_bytes(zstd.compress(data, LEVEL) if data else b"")
         size = {"bytes": path.stat().st_size, "raw": len(data), "width": width}
         self.columns[name] = {**size, "sha256": checksum(path)}
 
@@ -78,7 +77,6 @@ class ColumnReader:
 
     def __init__(self, folder: Path, columns: dict[str, dict[str, Any]]) -> None:
         self.folder, self.columns = folder, columns
-        self._codec = pa.Codec("zstd")
 
     def bytes(self, name: str) -> bytes:
         """What a file holds, if its checksum is right."""
@@ -90,7 +88,7 @@ class ColumnReader:
             raise ModelError(f"a file of the model cannot be read ({reason.strerror})", where=path) from None
         if not column["raw"]:
             return b""
-        return bytes(self._codec.decompress(path.read_bytes(), column["raw"], asbytes=True))
+        return zstd.decompress(path.read_bytes())
 
     def __call__(self, name: str) -> Array:
         """The values of a column."""
