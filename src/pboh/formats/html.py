@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from urllib.parse import quote
 
@@ -53,28 +54,36 @@ its candidates and reasons.</header>
 
 def to_html(document: Document, title: str = "Linked text", explain: bool = True) -> str:
     """The page. ``explain`` adds the terms of every answer's score."""
+
+    def draw(mention: Mention, hue: int) -> str:
+        return _mention(mention, hue, mention.explain() if explain and mention.entity else None)
+
+    text, _ = _drawn(document, draw)
+    return _encodable(_PAGE.format(title=escape(title), style=_STYLE, count=_count(document), text=text))
+
+
+def _drawn(
+    document: Document, draw: Callable[[Mention, int], str], characters: int | None = None
+) -> tuple[str, int]:
+    """The text with its mentions drawn, each entity in a colour of its own; and where it was cut."""
     hues: dict[str, int] = {}
-    parts, at = [], 0
+    parts, at, end = [], 0, len(document.text) if characters is None else characters
     for mention in document:
         if mention.start < at:  # an overlapping one cannot be drawn inside another
             continue
-        parts.append(escape(document.text[at : mention.start]))
-        hue = _hue(mention, hues)
-        why = mention.explain() if explain and mention.entity else None
-        parts.append(_mention(mention, hue, why))
+        if mention.end > end:
+            break
+        hue = 0
+        if mention.entity:  # colours of neighbours are far apart
+            hue = hues.setdefault(mention.entity.title, 137 * (len(hues) + 1) % 360)
+        parts += [escape(document.text[at : mention.start]), draw(mention, hue)]
         at = mention.end
-    parts.append(escape(document.text[at:]))
-    page = _PAGE.format(title=escape(title), style=_STYLE, count=_count(document), text="".join(parts))
-    return _encodable(page)
+    parts.append(escape(document.text[at:end]))
+    return "".join(parts), max(at, end)
 
 
 def _encodable(page: str) -> str:
     return page.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
-
-
-def _hue(mention: Mention, hues: dict[str, int]) -> int:
-    """A colour for every entity, neighbours far apart; ``hues`` remembers those of one document."""
-    return hues.setdefault(mention.entity.title, 137 * (len(hues) + 1) % 360) if mention.entity else 0
 
 
 def _count(document: Document) -> str:
@@ -149,21 +158,12 @@ _NUMBER = "text-align:right;vertical-align:middle;padding:.1em .8em .1em 0;font-
 
 def document_in_notebook(document: Document) -> str:
     """The text with its mentions coloured; point at one for its candidates."""
-    hues: dict[str, int] = {}
-    parts, at = [], 0
-    for mention in document:
-        if mention.start < at:
-            continue
-        if mention.end > NOTEBOOK_CHARACTERS:
-            break
-        parts += [escape(document.text[at : mention.start]), _coloured(mention, _hue(mention, hues))]
-        at = mention.end
-    parts.append(escape(document.text[at : max(at, NOTEBOOK_CHARACTERS)]))
-    more = len(document.text) - max(at, NOTEBOOK_CHARACTERS)
+    text, end = _drawn(document, _coloured, NOTEBOOK_CHARACTERS)
+    more = len(document.text) - end
     rest = f"; {more:,} of them not shown" if more > 0 else ""
     return _encodable(
         f'<div class="pboh" dir="auto" style="white-space:pre-wrap;line-height:1.9;max-width:50em">'
-        f'{"".join(parts)}</div><div style="opacity:.65;font-size:85%">{_count(document)}{rest}</div>'
+        f'{text}</div><div style="opacity:.65;font-size:85%">{_count(document)}{rest}</div>'
     )
 
 
