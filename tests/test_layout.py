@@ -58,6 +58,10 @@ def room(module: str) -> str:
     return module.split(".", maxsplit=1)[0]
 
 
+def is_kernels(module: str) -> bool:
+    return module.endswith(("kernels", "_state"))  # the state that kernels share is one of theirs
+
+
 def test_every_room_has_its_place_in_the_stream():
     assert {room(module) for module in MODULES} - {""} == set(STREAM)
 
@@ -81,6 +85,17 @@ def test_the_package_itself_is_asked_for_its_version_only():
 
 def is_pboh(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "pboh"
+
+
+def test_kernels_know_nothing_but_kernels():
+    for module in filter(is_kernels, MODULES):
+        assert not [name for name in IMPORTS[module] if not is_kernels(name)], module
+
+
+def test_kernels_have_files_of_their_own():
+    for module, path in MODULES.items():
+        if not is_kernels(module):
+            assert "njit" not in path.read_text(encoding="utf-8"), f"{module}: move its kernels beside it"
 
 
 def test_every_module_says_what_it_is_for():

@@ -8,33 +8,18 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numba import njit
 from spacy.kb import Candidate, KnowledgeBase
 from spacy.tokens import Span
 from spacy.vocab import Vocab
 
 from pboh.errors import InputError
+from pboh.integrations.projection_kernels import project
 from pboh.integrations.spacy import open_linker, warn_of_another_model
 from pboh.model.overlays.opening import Overlay
 from pboh.model.store import Model, fingerprint
-from pboh.text.hash_kernels import hash_units
 
 Array = np.ndarray[Any, Any]
 VECTORS_KEPT = 200_000  # entities whose vectors stay in memory
-
-
-@njit(cache=True, nogil=True)
-def project(words: Array, weights: Array, out: Array) -> None:
-    """Random projection: out_j += Σ_w weight(w) · r_j(w), where r_j(w) = ±1 is bit j of the word's hash."""
-    key = np.zeros(2, np.uint64)
-    for i in range(words.size):
-        key[0] = words[i]
-        for block in range((out.size + 63) // 64):
-            key[1] = block
-            bits = hash_units(key, 0, 2)
-            for j in range(64 * block, min(64 * block + 64, out.size)):
-                out[j] += weights[i] if bits & np.uint64(1) else -weights[i]
-                bits >>= np.uint64(1)
 
 
 class EntityVectors:
