@@ -35,7 +35,8 @@ on.change = () => {
   showChosen();
   graph.show(state.data, state.chosen);
   const linked = state.mentions.filter((m) => m.entity !== null).length;
-  $("facts").textContent = `${count(state.mentions.length, "mention")}, ${linked} linked · ${Math.round(state.data.milliseconds)} ms`;
+  $("facts").textContent = state.data.milliseconds === null ? "Nothing to link yet"
+    : `${count(state.mentions.length, "mention")}, ${linked} linked · ${Math.round(state.data.milliseconds)} ms`;
   enable("undo", canUndo());
   showRound(graph);
 };
@@ -75,7 +76,7 @@ function showThreshold() {
   const least = state.threshold ?? state.info.threshold;
   const own = state.threshold === null || state.threshold === state.info.threshold;
   $("threshold").value = least;
-  $("least").textContent = `at least ${Math.round(100 * least)} % worth a link${own ? " (the model’s own cut)" : ""}`;
+  $("least").textContent = `at least ${Math.round(100 * least)} % worth a link${own ? " (the model’s cut)" : ""}`;
 }
 
 // -- wiring ---------------------------------------------------------------------------------------

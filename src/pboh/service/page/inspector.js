@@ -47,7 +47,7 @@ function candidates(mention, state, actions) {
   const rows = entries.map((entry, k) => candidate(mention, entry, k, state, actions));
   if (typeof mention.nil === "number") rows.push(unknown(mention));
   if (!rows.length) return make("p", { className: "empty", textContent: "The model knows no entity by this name." });
-  const before = mention.offered ? make("p", { className: "sum", textContent: "Probabilities from before it was clamped:" }) : null;
+  const before = mention.offered ? make("p", { className: "before", textContent: "Probabilities before you clamped it:" }) : null;
   return make("div", {}, before, make("ol", { className: "candidates" }, ...rows));
 }
 

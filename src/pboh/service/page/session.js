@@ -14,7 +14,7 @@ export const on = { change() {}, reasons() {}, error() {} };
 const past = [];
 let latest = 0;
 
-const NOTHING = { mentions: [], edges: [], rounds: [], converged: true, milliseconds: 0 };
+const NOTHING = { mentions: [], edges: [], rounds: [], converged: true, milliseconds: null };
 const asked = (mentions) => mentions.map(({ start, end, clamped, entity }) => (clamped ? { start, end, entity } : { start, end }));
 
 // Solve a text with its mentions, or with those that are found (null). True when the answer is shown.

@@ -6,12 +6,14 @@ export function showText(state, choose) {
   const parts = [];
   let at = 0;
   const order = state.mentions.map((_, i) => i).sort((a, b) => state.mentions[a].start - state.mentions[b].start);
-  for (const i of order) {
+  for (const [k, i] of order.entries()) {
     const mention = state.mentions[i];
     if (mention.start < at) continue; // overlapping: drawn in the graph only
     parts.push(state.chars.slice(at, mention.start).join(""));
-    parts.push(button(mention, i, state, choose));
-    at = mention.end;
+    const next = state.mentions[order[k + 1]]?.start;
+    const mark = state.chars.slice(mention.end, next).join("").match(/^[^\s\p{L}\p{N}]{1,4}/u)?.[0] ?? "";
+    parts.push(make("span", { className: "unbroken" }, button(mention, i, state, choose), mark)); // no line begins with a comma
+    at = mention.end + Array.from(mark).length;
   }
   parts.push(state.chars.slice(at).join(""));
   redraw($("text"), ...parts);
