@@ -1,0 +1,224 @@
+"""Kernel that turns the tokens of a text into hashed features of the name finder."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint32, uint64
+
+from pboh.detection.token_kernels import (
+    NEW_LINE,
+    S_CAPITALS,
+    S_CODE,
+    S_HIRAGANA,
+    S_INITIAL,
+    S_LETTERS,
+    S_MIXED,
+    S_SMALL,
+    S_TITLE,
+)
+
+FEATURES = 34
+_BEYOND = uint64(0x5BD1E995)  # stands for a token outside the sentence
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _row(number, value, mask):  # type: ignore[no-untyped-def]
+    """Row of a feature: which it is, and its value, hashed."""
+    h = (uint64(value) + uint64(number) * uint64(0x9E3779B97F4A7C15)) * uint64(0xBF58476D1CE4E5B9)
+    h ^= h >> uint64(29)
+    h *= uint64(0x94D049BB133111EB)
+    return uint32((h >> uint64(32)) & mask)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _capital(shape):  # type: ignore[no-untyped-def]
+    return S_TITLE <= shape <= S_INITIAL or shape in (S_MIXED, S_CODE)
+
+
+@njit(cache=True, nogil=True)
+def _affix(codes, lower, start, end):  # type: ignore[no-untyped-def]
+    h = uint64(0xCBF29CE484222325)
+    for k in range(start, end):
+        h = (h ^ uint64(lower[codes[k]])) * uint64(0x100000001B3)
+    return h
+
+
+@njit(cache=True, nogil=True)
+def own_casing(word, shape, sentence, out):  # type: ignore[no-untyped-def]
+    """How the text itself writes each word inside sentences: bit 1 in small letters, bit 2 capitalised."""
+    n = word.size
+    size = 16
+    while size < 2 * n:
+        size *= 2
+    mask = uint32(size - 1)
+    key, flag = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
+    for i in range(n):
+        if shape[i] > S_LETTERS:
+            continue
+        slot = word[i] & mask
+        while key[slot] != 0 and key[slot] != word[i]:
+            slot = (slot + uint32(1)) & mask
+        key[slot] = word[i]
+        if i > 0 and sentence[i] == sentence[i - 1] and shape[i - 1] <= S_LETTERS:
+            if shape[i] == S_SMALL:
+                flag[slot] |= 1
+            elif _capital(shape[i]) and shape[i - 1] == S_SMALL:
+                flag[slot] |= 2
+    for i in range(n):
+        out[i] = 0
+        if shape[i] > S_LETTERS:
+            continue
+        slot = word[i] & mask
+        while key[slot] != word[i]:
+            slot = (slot + uint32(1)) & mask
+        out[i] = flag[slot]
+
+
+@njit(cache=True, nogil=True)
+def sentence_style(shape, known, sentence, out):  # type: ignore[no-untyped-def]
+    """How much of a token's sentence is capitalised: 0 nothing … 3 most of it (a headline), 4 in capitals."""
+    n, first = shape.size, 0
+    while first < n:
+        last = first
+        words, large, capitals, common = 0, 0, 0, 0
+        while last < n and sentence[last] == sentence[first]:
+            if shape[last] <= S_MIXED:
+                words += 1
+                large += shape[last] != S_SMALL
+                capitals += shape[last] == S_CAPITALS
+                # words that the corpus writes small, but this sentence does not
+                common += shape[last] != S_SMALL and 0 < known[last] & 15 <= 3
+            last += 1
+        style = 1
+        if words > 0 and capitals >= 0.6 * words and capitals > 1:
+            style = 4
+        elif large == 0:
+            style = 0
+        elif words > 3 and (large >= 0.6 * words or common >= 0.3 * words) and common > 1:
+            style = 3
+        elif large >= 0.4 * words:
+            style = 2
+        for i in range(first, last):
+            out[i] = style
+        first = last
+
+
+@njit(cache=True, nogil=True)
+def dictionary_tags(first, last, link, share, tag, longest):  # type: ignore[no-untyped-def]
+    """What the dictionary says of every token.
+
+    The names ``first[k]:last[k]`` (in order of their end) are covered so that link probability × length is
+    largest; a token's ``tag`` is its place in such a name (1 begin, 2 inside, 3 last, 4 alone), with the
+    levels of ``link`` (0…7) and ``share`` (0…3); 0 is none. ``longest`` is the length of the longest name
+    that begins (low bits) and that ends (high bits) there.
+    """
+    n, tokens = first.size, tag.size
+    best, before = np.zeros(n + 1), np.empty(n, np.int64)
+    ends = np.zeros(tokens + 1, np.int64)  # names that end at or before a token
+    for k in range(n):
+        ends[last[k]] += 1
+    for i in range(tokens):
+        ends[i + 1] += ends[i]
+    for k in range(n):
+        before[k] = ends[first[k]]
+        length = last[k] - first[k]
+        best[k + 1] = max(best[k], (1 + link[k]) * (1 + share[k]) * length + best[before[k]])
+        longest[first[k]] = max(longest[first[k]] & 7, min(length, 7)) | (longest[first[k]] & 56)
+        longest[last[k] - 1] = max(longest[last[k] - 1] & 56, min(length, 7) << 3) | (
+            longest[last[k] - 1] & 7
+        )
+    k = n
+    while k > 0:
+        if best[k] > best[k - 1]:
+            k -= 1
+            level = (link[k] * 4 + share[k]) * 5
+            for i in range(first[k], last[k]):
+                tag[i] = level + 2
+            tag[first[k]] = level + 1
+            tag[last[k] - 1] = level + (3 if last[k] - first[k] > 1 else 4)
+            k = before[k]
+        else:
+            k -= 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _letters(codes, lower, start, end, large, row, mask):  # type: ignore[no-untyped-def]
+    """Endings and beginning of a word."""
+    for length in range(2, 5):
+        ending = _affix(codes, lower, max(start, end - length), end)
+        row[6 + length] = _row(6 + length, ending * uint64(2) + large, mask)
+    row[11] = _row(11, _affix(codes, lower, start, min(end, start + 3)) * uint64(2) + large, mask)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _words(w, s, large, begins, row, mask):  # type: ignore[no-untyped-def]
+    """The word and its neighbours ``w``, alone, in pairs and with its shape ``s[2]``."""
+    high = uint64(32)
+    row[1] = _row(1, w[2], mask)
+    row[2] = _row(2, w[1], mask)
+    row[3] = _row(3, w[3], mask)
+    row[4] = _row(4, w[0], mask)
+    row[5] = _row(5, w[4], mask)
+    row[6] = _row(6, (w[2] << high) | w[1], mask)
+    row[7] = _row(7, (w[2] << high) | w[3], mask)
+    row[22] = _row(22, w[2] * 32 + s[2], mask)
+    row[24] = _row(24, w[1] * 32 + s[2], mask)
+    row[25] = _row(25, w[3] * 32 + s[2], mask)
+    row[27] = _row(27, (w[1] << high) | w[3], mask)
+    row[28] = _row(28, w[2] * 2 + begins, mask)
+    row[30] = _row(30, w[0] * 64 + s[1] * 2 + large, mask)
+    row[31] = _row(31, w[4] * 64 + s[3] * 2 + large, mask)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _signs(s, c, t, style, own, begins, row, mask):  # type: ignore[no-untyped-def]
+    """Shapes ``s``, casing ``c`` and dictionary tags ``t`` of the token and its neighbours."""
+    row[0] = _row(0, s[2] * 8 + style, mask)
+    row[12] = _row(12, ((s[1] * 32 + s[2]) * 32 + s[3]) * 8 + style, mask)
+    row[13] = _row(13, ((s[2] * 32 + s[3]) * 32 + s[4]) * 8 + style, mask)
+    row[14] = _row(14, ((s[0] * 32 + s[1]) * 32 + s[2]) * 8 + style, mask)
+    row[15] = _row(15, ((s[2] * 256 + c[1]) * 2 + begins) * 8 + style, mask)
+    row[16] = _row(16, ((c[0] * 256 + c[1]) * 32 + s[2]) * 32 + s[1], mask)
+    row[17] = _row(17, ((c[2] * 256 + c[1]) * 32 + s[2]) * 32 + s[3], mask)
+    row[18] = _row(18, (t[1] * 32 + s[2]) * 8 + style, mask)
+    row[19] = _row(19, t[0] * 256 + t[1], mask)
+    row[20] = _row(20, t[2] * 256 + t[1], mask)
+    row[26] = _row(26, (t[1] * 256 + c[1]) * 32 + s[2], mask)
+    row[29] = _row(29, ((own * 2 + begins) * 32 + s[2]) * 256 + c[1], mask)
+    row[32] = _row(32, (c[1] * 8 + style) * 256 + t[1], mask)
+
+
+@njit(cache=True, nogil=True)
+def write_features(  # type: ignore[no-untyped-def]
+    codes, lower, start, end, shape, gap, word, sentence, known, style, own, tag, longest, mask, out
+):
+    """Write the rows of every token's features to ``out``; ``mask`` is the number of rows of weights − 1."""
+    n = start.size
+    w, s = np.empty(5, np.uint64), np.empty(5, np.uint64)
+    c, t = np.empty(3, np.uint64), np.empty(3, np.uint64)
+    for i in range(n):
+        for k in range(5):
+            j = i + k - 2
+            inside = 0 <= j < n and sentence[j] == sentence[i]
+            w[k] = word[j] if inside else _BEYOND
+            s[k] = shape[j] if inside else 31
+            if 1 <= k <= 3:
+                c[k - 1] = known[j] if inside else 128
+                t[k - 1] = tag[j] if inside else 255
+        row, large = out[i], uint64(_capital(shape[i]))
+        begins = uint64(s[1] == 31 or (s[0] == 31 and s[1] > S_LETTERS))
+        _words(w, s, large, begins, row, mask)
+        if shape[i] < S_HIRAGANA:
+            _letters(codes, lower, start[i], end[i], large, row, mask)
+        else:
+            high = uint64(32)
+            row[8] = _row(8, (w[1] << high) ^ (w[0] * uint64(31)), mask)
+            row[9] = _row(9, (w[3] << high) ^ (w[4] * uint64(31)), mask)
+            row[10] = _row(10, (w[1] << high) ^ (w[2] * uint64(31)) ^ (w[3] * uint64(0x9E3779B1)), mask)
+            row[11] = _row(11, s[2], mask)
+        _signs(s, c, t, uint64(style[i]), uint64(own[i]), begins, row, mask)
+        before = uint64(NEW_LINE if s[1] == 31 else gap[i])
+        after = uint64(NEW_LINE if s[3] == 31 else gap[i + 1])
+        row[21] = _row(21, uint64(longest[i]) * 32 + s[2], mask)
+        row[23] = _row(23, (before * 4 + after) * 32 + s[2], mask)
+        row[33] = _row(33, uint64(min(end[i] - start[i], 12)) * 32 + s[2], mask)

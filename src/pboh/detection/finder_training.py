@@ -1,0 +1,227 @@
+"""Training of the name finder from a corpus: how words are written, silver sentences, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from pboh.detection.casing import CasingCounts, covered
+from pboh.detection.chain_kernels import LABELS, train_epoch
+from pboh.detection.dictionary import Dictionary
+from pboh.detection.feature_kernels import FEATURES
+from pboh.detection.finder import read
+from pboh.detection.nameness import learn_nameness
+from pboh.detection.pages import Page, read_pages
+from pboh.detection.silver import Explainer
+from pboh.detection.styles import post, restyle
+from pboh.detection.token_kernels import SHAPES
+from pboh.detection.tokens import Tokens, code_points, tokens
+from pboh.files.progress import Report, silent
+from pboh.model.names import Layer
+from pboh.model.overlays.opening import find_titles
+from pboh.model.store import Model
+from pboh.text.folding import fold, squeeze
+from pboh.text.hashing import Array, look_up
+
+EXCERPT = 15_000
+"""Characters of a page that are read."""
+MOSTLY_LINKED = 4
+"""Level of link probability from which a name must be explained where case tells nothing: a quarter."""
+_SEED = 88172645463325252
+
+
+@dataclass(frozen=True, slots=True)
+class FinderOptions:
+    """How a finder is trained."""
+
+    sentences: int = 60_000
+    per_page: int = 12
+    nameless: float = 0.25  # share of sentences without a name
+    styled: float = 0.5  # share of sentences also learned in capitals, in small letters or as a headline
+    posts: float = 0.06  # share of sentences also learned as posts
+    rows: int = 1 << 19  # of weights; a power of two
+    epochs: int = 3
+    rate: float = 0.05
+    decay: float = 1e-4
+    dropout: float = 0.4  # share of a token's features left out in training
+    casing_text: int = 80_000_000  # characters read to learn the case of words
+
+
+class Examples(NamedTuple):
+    """Features, shapes and labels of the tokens of sentences, and where each sentence begins."""
+
+    features: Array
+    shape: Array
+    label: Array
+    bounds: Array
+
+    @classmethod
+    def of(cls, parts: list[tuple[Array, Array, Array, Array]]) -> Examples:
+        """Put parts together; each has the sizes of its sentences at the end."""
+        empty = (
+            np.empty((0, FEATURES), np.uint32),
+            np.empty(0, np.uint8),
+            np.empty(0, np.int8),
+            np.empty(0, int),
+        )
+        features, shape, label, size = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
+        return cls(features, shape, label, np.concatenate([[0], np.cumsum(size)]))
+
+
+def train_finder(
+    corpus: Path, model: Model, options: FinderOptions | None = None, report: Report = silent
+) -> dict[str, Array]:
+    """The arrays of a finder for a model and the corpus it was built from."""
+    options = options or FinderOptions()
+    report(0, 1, "casing")
+    casing = learn_casing(read_pages(corpus, options.casing_text, EXCERPT))
+    titles = (
+        pq.read_table(corpus / "entities", columns=["entity", "title"]).sort_by("entity")["title"].to_pylist()
+    )
+    report(0.2, 1, "names and concepts")
+    nameness = learn_nameness(read_pages(corpus), titles, casing)
+    in_model = np.full(model.entities, 255, np.uint8)
+    number = find_titles(model, titles)
+    in_model[number[number >= 0]] = nameness[number >= 0]
+    report(0.4, 1, "silver sentences")
+    teacher = Teacher(model, casing, nameness, in_model, options)
+    examples = teacher.examples(read_pages(corpus, longest=EXCERPT), partial(report_share, report))
+    report(0.9, 1, "weights")
+    words = {"finder_words": casing.table(), "entity_nameness": in_model}
+    return words | fit(examples, options)
+
+
+def report_share(report: Report, share: float) -> None:
+    """Say how many of the silver sentences are there."""
+    report(0.4 + 0.5 * share, 1, "silver sentences")
+
+
+def learn_casing(pages: Iterable[Page]) -> CasingCounts:
+    """How the corpus writes its words."""
+    nothing = np.empty(0, np.uint32), np.empty(0, np.uint8)
+    explainer = Explainer(*nothing, None)
+
+    def counted() -> Iterator[tuple[Tokens, Array, Array]]:
+        for page in pages:
+            _, cut = page.tokens()
+            first, last, name = explainer.links(cut, page, explainer.known(cut))
+            yield cut, first[name], last[name]
+
+    return CasingCounts.of(counted())
+
+
+class Teacher:
+    """Makes examples from pages. Names only this page links are taken out of the dictionary while it is read,
+    because in a new text they would be unknown."""
+
+    def __init__(
+        self, model: Model, casing: CasingCounts, nameness: Array, in_model: Array, options: FinderOptions
+    ) -> None:
+        self._dictionary = Dictionary(model, in_model)
+        self._words = casing.table()
+        self._told = casing.told()
+        self._explainer = Explainer(casing.word, casing.known(), nameness, self._told)
+        self._options, self._random = options, np.random.default_rng(_SEED)
+        self._table = model["name_hash"], model["name_buckets"]
+        layer, count = model["name_layer"], model["name_count"]
+        starts = model["name_offsets"][:-1].astype(np.int64)
+        self._links = tuple(
+            np.add.reduceat(np.where(layer == form, count, 0), starts) for form in (Layer.CASED, Layer.FOLDED)
+        )
+
+    def examples(self, pages: Iterable[Page], report: partial[None] | None = None) -> Examples:
+        """Sentences of pages, as many as the options say."""
+        parts: list[tuple[Array, Array, Array, Array]] = []
+        taken, most = 0, self._options.sentences
+        for page in pages:
+            taken += self._page(page, parts)
+            if report is not None:
+                report(min(taken / most, 1.0))
+            if taken >= most:
+                break
+        return Examples.of(parts)
+
+    def _page(self, page: Page, parts: list[tuple[Array, Array, Array, Array]]) -> int:
+        """Add the examples of one page; returns how many sentences were chosen."""
+        codes, cut = page.tokens()
+        only_here = self._only_here(page)
+        likely = None if self._told else self._likely(page.text, cut, only_here)
+        label, sentence, silver = self._explainer.silver(codes, cut, page, likely)
+        chosen = self._choose(label, sentence, silver)
+        if not chosen.size:
+            return 0
+        parts.append(self._read(page.text, codes, cut, label, sentence, chosen, only_here))
+        some = chosen[self._random.random(chosen.size) < self._options.styled] if self._told else chosen[:0]
+        if some.size:
+            codes = codes.copy()
+            for number in some.tolist():
+                restyle(codes, cut, np.flatnonzero(sentence == number), int(self._random.integers(3)))
+            text = codes.tobytes().decode("utf-32-le", "surrogatepass")
+            parts.append(self._read(text, codes, tokens(codes), label, sentence, some, only_here))
+        posts = chosen[self._random.random(chosen.size) < self._options.posts] if self._told else chosen[:0]
+        for number in posts.tolist():
+            text, labels = post(page.text, cut, label, np.flatnonzero(sentence == number), self._random)
+            codes = code_points(text)
+            again, one = tokens(codes), np.zeros(labels.size, np.int32)
+            if again.start.size == labels.size:
+                parts.append(self._read(text, codes, again, labels, one, one[:1], only_here))
+        return int(chosen.size)
+
+    def _choose(self, label: Array, sentence: Array, silver: Array) -> Array:
+        """Some silver sentences of a page, with a certain share of those without a name."""
+        share = self._options.nameless
+        named = np.unique(sentence[label > 0])
+        others = self._random.permutation(np.setdiff1d(silver, named))
+        named = self._random.permutation(np.intersect1d(silver, named))
+        named = named[: int(self._options.per_page * (1 - share))]
+        return np.union1d(named, others[: max(1, round(named.size * share / (1 - share)))])
+
+    def _only_here(self, page: Page) -> tuple[Array, Array]:
+        """Keys of names that no other page links, as written and folded."""
+        anchors = [page.text[a:b] for a, b in zip(page.start.tolist(), page.end.tolist(), strict=True)]
+        out = []
+        for form, links in zip((squeeze, fold), self._links, strict=True):
+            keys = look_up(*self._table, [form(anchor) for anchor in anchors])
+            key, times = np.unique(keys[keys >= 0], return_counts=True)
+            out.append(key[links[key] <= times])
+        return out[0], out[1]
+
+    def _read(
+        self, text: str, codes: Array, cut: Tokens, label: Array, sentence: Array, chosen: Array,
+        only_here: tuple[Array, Array],
+    ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+        """Features, shapes and labels of the chosen sentences' tokens, and the sentences' sizes."""
+        found = self._dictionary.find(text)
+        written, folded = (np.isin(found.key, keys) for keys in only_here)
+        found = found.without(np.where(found.folded > 0, folded, written))
+        seen = read(codes, cut, self._words, found, self._options.rows)
+        keep = np.isin(sentence, chosen)
+        size = np.bincount(sentence[keep])
+        return seen.features[keep], cut.shape[keep], label[keep], size[size > 0]
+
+    def _likely(self, text: str, cut: Tokens, only_here: tuple[Array, Array]) -> Array:
+        """Tokens inside names that are mostly links."""
+        found = self._dictionary.find(text)
+        found = found.without((found.link < MOSTLY_LINKED) | np.isin(found.key, only_here[0]))
+        first = np.searchsorted(cut.start, found.start)
+        return covered(cut.start.size, first, np.searchsorted(cut.end, found.end) + 1)
+
+
+def fit(examples: Examples, options: FinderOptions) -> dict[str, Array]:
+    """The weights that make the examples most likely, by AdaGrad with dropout; always the same."""
+    weights = np.zeros((options.rows, LABELS - 1), np.float32)
+    steps = np.zeros((SHAPES, LABELS, LABELS))
+    squares = np.zeros_like(weights), np.zeros_like(steps)
+    random = np.random.default_rng(_SEED)
+    for epoch in range(options.epochs):
+        order = random.permutation(examples.bounds.size - 1)
+        rates = options.rate, np.float32(options.decay), options.dropout
+        train_epoch(*examples, order, weights, steps, *squares, *rates, _SEED + epoch)
+    weights *= np.float32(1 - options.dropout)
+    return {"finder_weights": weights.astype(np.float16), "finder_steps": steps.astype(np.float32)}

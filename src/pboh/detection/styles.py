@@ -1,0 +1,63 @@
+"""Sentences rewritten as others write: in capitals, as a headline, in small letters, as a post."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from pboh.detection.chain_kernels import BEGIN, LAST, OUTSIDE, UNIT
+from pboh.detection.token_kernels import S_LETTERS, S_SMALL
+from pboh.detection.tokens import Tokens, sorts
+from pboh.text.hashing import Array
+
+_LONG = 3  # a headline does not capitalise words up to this length
+_TAGGED = 0.4  # share of a post's names that are tags
+
+
+@cache
+def _upper() -> Array:
+    """The capital of every code point, where it is a single one."""
+    table = np.arange(0x110000, dtype=np.int32)
+    for code in range(0x20000):
+        large = chr(code).upper()
+        if len(large) == 1 and large.lower() == chr(code):
+            table[code] = ord(large)
+    return table
+
+
+def restyle(codes: Array, cut: Tokens, where: Array, style: int) -> None:
+    """Write the tokens ``where`` in capitals (0), in small letters (1) or as a headline (2), in place."""
+    span = slice(cut.start[where[0]], cut.end[where[-1]])
+    if style == 0:
+        codes[span] = _upper()[codes[span]]
+    elif style == 1:
+        codes[span] = sorts()[1][codes[span]]
+    else:
+        long = where[(cut.shape[where] == S_SMALL) & (cut.end[where] - cut.start[where] > _LONG)]
+        codes[cut.start[long]] = _upper()[codes[cut.start[long]]]
+
+
+def post(
+    text: str, cut: Tokens, label: Array, where: Array, random: np.random.Generator
+) -> tuple[str, Array]:
+    """A sentence as people post it, with its labels: some names become #Hashtags or @handles."""
+    pieces, labels, at = [], [], 0
+    small = random.random() < 0.5
+    while at < where.size:
+        token = where[at]
+        gap = " " if cut.gap[token] and at else ""
+        stop = at
+        if label[token] in (BEGIN, UNIT) and random.random() < _TAGGED:
+            while label[where[stop]] not in (LAST, UNIT):
+                stop += 1
+            words = [k for k in where[at : stop + 1].tolist() if cut.shape[k] <= S_LETTERS]
+            joined = "".join(text[cut.start[k] : cut.end[k]] for k in words)
+            pieces.append(f"{gap}{random.choice(['#', '#', '@'])}{joined}")
+            labels += [OUTSIDE, UNIT]
+        else:
+            word = text[cut.start[token] : cut.end[token]]
+            pieces.append(gap + (word.lower() if small else word))
+            labels.append(int(label[token]))
+        at = stop + 1
+    return "".join(pieces), np.asarray(labels, np.int8)

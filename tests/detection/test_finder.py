@@ -1,0 +1,77 @@
+"""The name finder, trained on the small world: it finds what it was taught, always the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.counts.count import count
+from pboh.counts.options import CountOptions
+from pboh.detection.dictionary import Dictionary
+from pboh.detection.finder import Finder
+from pboh.detection.finder_training import FinderOptions, train_finder
+from pboh.model.build import build_model
+from pboh.model.store import open_model
+
+OPTIONS = FinderOptions(rows=1 << 14, epochs=8, per_page=100)
+
+
+@pytest.fixture(scope="module")
+def model(world_corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finder")
+    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
+    build_model(folder / "counts", folder / "model")
+    return open_model(folder / "model")
+
+
+@pytest.fixture(scope="module")
+def arrays(world_corpus, model):
+    return train_finder(world_corpus, model, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def finder(model, arrays):
+    return Finder(Dictionary(model, arrays["entity_nameness"]), arrays)
+
+
+def likely(finder, text, least=0.5):
+    return [text[a:b] for a, b, _ in zip(*finder.spans(text, least), strict=True)]
+
+
+def test_names_are_found(finder):
+    names = likely(finder, "Müller scored a late goal when Bayern beat Dortmund.")
+    assert {"Müller", "Bayern", "Dortmund"} <= set(names)
+    assert not {"goal", "late", "scored"} & set(names)
+
+
+def test_names_are_found_in_other_styles(finder):
+    assert "DORTMUND" in likely(finder, "THEN BAYERN BEAT DORTMUND IN THE FINAL.", 0.3)
+
+
+def test_numbers_and_dates_are_not_names(finder):
+    assert likely(finder, "1996-12-06, 2–1, 000 or 12 %", 0.2) == []
+
+
+def test_training_is_deterministic(world_corpus, model, arrays):
+    again = train_finder(world_corpus, model, OPTIONS)
+    assert set(again) == set(arrays)
+    for name, array in arrays.items():
+        assert (again[name] == array).all(), name
+
+
+def test_a_model_without_a_finder_has_none(model):
+    assert Finder.of(model) is None
+
+
+@given(st.text())
+def test_any_text_gives_spans_with_probabilities(finder, text):
+    start, end, probability = finder.spans(text)
+    assert ((start >= 0) & (start < end) & (end <= len(text))).all()
+    assert ((probability > 0) & (probability <= 1 + 1e-9)).all()
+    assert len(set(zip(start.tolist(), end.tolist(), strict=True))) == start.size
+    sums = np.zeros(len(text) + 1)
+    for a, b, p in zip(start.tolist(), end.tolist(), probability.tolist(), strict=True):
+        sums[a:b] += p
+    assert (sums <= 1 + 1e-6).all()  # a character is inside one name at most
