@@ -12,18 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from pboh.corpus.readers.bz2_blocks import LONGEST_BLOCK
 from pboh.corpus.readers.chunks import Chunk, Source, codec_of, head, read
-from pboh.corpus.readers.dump_kernels import unescape
 from pboh.errors import CorpusError, InputError
 
 _OPEN, _CLOSE = b"<page>", b"</page>"
 _TAIL = 4096
-Bytes = npt.NDArray[np.uint8]
 _EXPECTED = "Give a dump such as dewiki-20250101-pages-articles.xml.bz2, or JSON lines (.jsonl)"
 
 
@@ -106,64 +102,12 @@ def pages(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[Page
     """The pages that begin in a chunk's own bytes; the last one may end in what follows them."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     for offset, found in _page_elements(chunk, own, following):
-        if isinstance(found, Page):
-            yield found
-            continue
         try:
             yield _page(etree.fromstring(found, parser))
         except (etree.XMLSyntaxError, UnicodeDecodeError, ValueError) as error:
             raise CorpusError(
                 _complaint(found, error), where=_where(chunk, offset, found), todo=_AGAIN
             ) from error
-
-
-# A page as MediaWiki writes it, up to its text and behind it. What is not just so is left to the XML parser.
-_SIMPLE = r"<({})>[^<]*+</\{}>\s*+"
-_BEFORE_TEXT = re.compile(
-    (
-        r"<page>\s*+<title>([^<\x00-\x1f]++)</title>\s*+<ns>(\d++)</ns>\s*+<id>(\d++)</id>\s*+"
-        r'(?:<redirect title="([^"<\x00-\x1f]++)"\s*+/>\s*+)?+'
-        rf"(?:{_SIMPLE.format('restrictions', 5)})?+<revision>\s*+"
-        rf"(?:{_SIMPLE.format('id|parentid|timestamp|comment|origin|model|format', 6)}"
-        r'|<(?:minor|contributor deleted="deleted"|comment deleted="deleted")\s*+/>\s*+'
-        rf"|<contributor>\s*+(?:{_SIMPLE.format('username|id|ip', 7)})*+</contributor>\s*+)*+"
-        r'<text(?: [a-z:0-9]++="[^"<&]*+")*+>'
-    ).encode()
-)
-_BEHIND_TEXT = re.compile(rb"</text>\s*+(?:<sha1>[^<]*+</sha1>\s*+|<sha1\s*+/>\s*+)?+</revision>\s*+</page>")
-
-
-def _plain_page(data: bytes, codes: Bytes, start: int, room: Bytes) -> tuple[Page, int] | None:
-    """The page that begins at a byte and where it ends, if it is as MediaWiki writes pages."""
-    head = _BEFORE_TEXT.match(data, start)
-    if not head:
-        return None
-    end, size = unescape(codes, head.end(), room)
-    behind = _BEHIND_TEXT.match(data, end) if end >= 0 else None
-    if not behind:
-        return None
-    title, namespace, identity, redirect = head.group(1, 2, 3, 4)
-    try:
-        text = room[:size].tobytes()
-        if not text.isascii():
-            text.decode()
-        named, leads_to = _name(title), _name(redirect) if redirect else None
-    except ValueError:
-        return None
-    return Page(int(identity), named, int(namespace), leads_to, text), behind.end()
-
-
-_ENTITY = re.compile("&(?:(lt)|(gt)|(quot)|(amp));")
-
-
-def _name(raw: bytes) -> str:
-    """A title; ValueError if it holds an entity that MediaWiki does not write."""
-    name = raw.decode()
-    if "&" not in name:
-        return name
-    if name.count("&") != len(_ENTITY.findall(name)):
-        raise ValueError("an unknown entity")
-    return _ENTITY.sub(lambda found: '<>"&'[(found.lastindex or 1) - 1], name)
 
 
 _AGAIN = "Download the dump again; the chunks finished so far are kept"
@@ -187,24 +131,16 @@ def _where(chunk: Chunk, offset: int, xml: bytes) -> str:
     return f"{chunk.source.path}{named}, in the data after byte {chunk.start}"
 
 
-def _page_elements(
-    chunk: Chunk, own: bytes, following: Iterator[bytes]
-) -> Iterator[tuple[int, bytes | Page]]:
-    """Offset in the chunk of every page it owns, and the page, or its bytes if they need a closer look."""
+def _page_elements(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Offset in the chunk of every page it owns, and the page's bytes."""
     data, limit, base, here = own, len(own), 0, 0
     if any(own.endswith(_OPEN[:length]) for length in range(1, len(_OPEN))):
         data += next(following, b"")  # the tag itself may be cut
-    codes = np.frombuffer(data, np.uint8)
-    room: Bytes = np.empty(len(data), np.uint8)
     while 0 <= (start := data.find(_OPEN, here)) < limit:
-        if codes.size and (plain := _plain_page(data, codes, start, room)):
-            here = plain[1]
-            yield base + start, plain[0]
-            continue
         end = data.find(_CLOSE, start)
         if end < 0:
             data, limit, base = data[start:], limit - start, base + start
-            data, start, codes = _extended(chunk, data, following, base), 0, codes[:0]
+            data, start = _extended(chunk, data, following, base), 0
             end = data.find(_CLOSE)
         here = end + len(_CLOSE)
         yield base + start, data[start:here]
