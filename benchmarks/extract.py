@@ -82,18 +82,6 @@ def decoding(source: Path) -> dict[str, float]:
     }
 
 
-def standard_library(source: Path) -> dict[str, float]:
-    """The same with Python's own bz2, that is: libbz2."""
-    wall, processor = time.monotonic(), time.process_time()
-    with bz2.open(source) as file:
-        while file.read(1 << 24):
-            pass
-    return {
-        "seconds": round(time.monotonic() - wall, 2),
-        "processor_seconds": round(time.process_time() - processor, 2),
-    }
-
-
 def peer(source: Path, folder: Path, workers: int) -> dict[str, Any]:
     """wikipedia2vec reads one dump file into its own database of paragraphs and links."""
     python = peer_python("wikipedia2vec")
@@ -118,7 +106,6 @@ def main() -> dict[str, Any]:
         results: dict[str, Any] = {"dump": source.name, "workers": WORKERS, "processors": os.cpu_count()}
         results["load of the machine before"] = round(os.getloadavg()[0], 1)
         results["decoding"] = decoding(source)
-        results["decoding by the standard library"] = standard_library(source)
         results["ours, 1 worker"] = ours(source, folder, 1)
         results[f"ours, {WORKERS} workers"] = fast = ours(source, folder, WORKERS)
         try:

@@ -114,25 +114,12 @@ def test_context_words_are_those_around_the_links(corpus: tuple[Path, dict[str, 
     assert len(got) == len(expected)
 
 
-def test_own_words_begin_the_page(corpus: tuple[Path, dict[str, Any]]) -> None:
-    out = corpus[0]
-    texts = {each["page"]: each["text"] for each in rows(out, "texts")}
-    names = {each["word"]: each["text"] for each in rows(out, "words")}
-    mine = next(each for each in rows(out, "pages") if each["title"] == "Gerd Müller")
-    got: list[str] = []
-    for each in rows(out, "own_words"):
-        if each["entity"] == mine["entity"]:
-            got += [names[each["word"]]] * each["count"]
-    assert sorted(got) == sorted(word for _, _, word in words(texts[mine["page"]])[:200])
-
-
 def test_schemas(corpus: tuple[Path, dict[str, Any]]) -> None:
     expected = {
         "pages": "page:int32 id:int64 title:string kind:string target:string entity:int32",
         "entities": "entity:int32 title:string page:int32",
         "links": "page:int32 start:int32 end:int32 anchor:string entity:int32",
         "context_words": "entity:int32 word:int32 count:int32",
-        "own_words": "entity:int32 word:int32 count:int32",
         "words": "word:int32 text:string count:int64",
         "texts": "page:int32 text:string",
     }
@@ -182,13 +169,12 @@ def test_chunks_only_change_how_context_rows_are_grouped(
     extract([path], tmp_path / "out", Options(chunk_size=size), workers=1)
     assert form != "xml" or len(list((tmp_path / "out" / "links").iterdir())) == -(-len(xml) // size)
     same_corpus(tmp_path / "out", corpus[0], [name for name in TABLES if not name.endswith("_words")])
-    for name in ("context_words", "own_words"):
-        assert summed(tmp_path / "out", name) == summed(corpus[0], name)
+    assert summed(tmp_path / "out") == summed(corpus[0])
 
 
-def summed(corpus: Path, name: str) -> dict[tuple[int, int], int]:
+def summed(corpus: Path) -> dict[tuple[int, int], int]:
     totals: dict[tuple[int, int], int] = {}
-    for each in rows(corpus, name):
+    for each in rows(corpus, "context_words"):
         key = (each["entity"], each["word"])
         totals[key] = totals.get(key, 0) + each["count"]
     return totals

@@ -34,7 +34,7 @@ from pboh.files.workers import Task, Workers
 from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 
 FORMAT, VERSION = "pboh-corpus", 1
-TABLES = ("pages", "entities", "links", "context_words", "own_words", "words", "texts")
+TABLES = ("pages", "entities", "links", "context_words", "words", "texts")
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"
 _SECOND_PASS = 0.4  # its share of the first pass's time, for the progress bar
 
@@ -172,8 +172,9 @@ class _Run:
             return done
         self._forget_other(plan)
         scanned = self._scan()
-        index = self._resolve(scanned)
-        figures = self._write(scanned, index)
+        chunks = Chunks.of([self._work / "scan" / f"{number:05d}" for number in range(len(scanned))], scanned)
+        index = self._resolve(chunks)
+        figures = self._write(chunks)
         return self._publish(plan, scanned, index, figures)
 
     def _plan(self) -> dict[str, Any]:
@@ -270,40 +271,38 @@ class _Run:
             todo = "Give the dump named pages-articles; stub dumps have titles only"
             raise CorpusError("none of the pages has a text", where=where, todo=todo)
 
-    def _resolve(self, scanned: list[dict[str, int]]) -> dict[str, int]:
+    def _resolve(self, chunks: Chunks) -> dict[str, int]:
         """Between the passes: titles and words of all chunks put in order."""
         folder = self._work / "index"
         if not folder.is_dir():
             self._report(self._total, self._total * (1 + _SECOND_PASS), "resolving titles")
-            parts = Chunks.of([self._chunk(number) for number in range(len(scanned))], scanned)
             with written_aside(folder) as aside:
                 aside.mkdir()
                 keep = self._options.red_links == "keep"
-                figures = resolve(parts, aside, keep, int(0.4 * self._memory), processors())
+                figures = resolve(chunks, aside, keep, int(0.4 * self._memory), processors())
                 write_json(aside / "figures.json", figures)
         return dict(read_json(folder / "figures.json", "a part of the extraction"))
 
-    def _chunk(self, number: int) -> Path:
-        return self._work / "scan" / f"{number:05d}"
-
-    def _write(self, scanned: list[dict[str, int]], index: dict[str, int]) -> dict[str, int]:
+    def _write(self, chunks: Chunks) -> dict[str, int]:
         """Second pass; returns the sums of the chunks' figures."""
         totals = {"links": 0, "context_words": 0}
         tables = self._work / "tables"
-        places = [place for place in _places(scanned) if not _done(tables, place.number)]
+        count = len(chunks.folders)
+        left = [number for number in range(count) if not _done(tables, number)]
 
         def tasks() -> Iterator[Task]:
-            for place in places:
+            for number in left:
                 options = (self._options.window, self._options.texts)
-                yield write_chunk, (place, self._chunk(place.number), self._work / "index", tables, *options)
+                place = Place(number, *(chunks.rows(name, number) for name in ("pages", "targets", "words")))
+                yield write_chunk, (place, chunks.folders[number], self._work / "index", tables, *options)
 
-        finished = len(scanned) - len(places)
+        finished = count - len(left)
         for _ in self._pool.run(tasks()):
             finished += 1
-            share = finished / len(scanned)
-            detail = f"writing tables, {finished:,} of {len(scanned):,} chunks"
+            share = finished / count
+            detail = f"writing tables, {finished:,} of {count:,} chunks"
             self._report(self._total * (1 + _SECOND_PASS * share), self._total * (1 + _SECOND_PASS), detail)
-        for number in range(len(scanned)):
+        for number in range(count):
             figures = read_json(tables / "done" / f"{number:05d}.json", "a part of the extraction")
             totals = {name: total + figures[name] for name, total in totals.items()}
         return totals
@@ -357,15 +356,6 @@ class _Run:
         write_json(self._folder / _MANIFEST, manifest)
         shutil.rmtree(self._work, ignore_errors=True)
         return statistics
-
-
-def _places(scanned: list[dict[str, int]]) -> list[Place]:
-    places, pages, targets, words = [], 0, 0, 0
-    for number, figures in enumerate(scanned):
-        own = (figures["pages"], figures["targets"], figures["words"])
-        places.append(Place(number, pages, own[0], targets, own[1], words, own[2]))
-        pages, targets, words = pages + own[0], targets + own[1], words + own[2]
-    return places
 
 
 def _done(tables: Path, number: int) -> bool:

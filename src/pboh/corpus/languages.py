@@ -89,11 +89,6 @@ def conventions(language: str) -> Conventions:
     return Conventions.of(_table(language))
 
 
-def known_languages() -> list[str]:
-    """The languages whose conventions are built in."""
-    return sorted(set(_tables()) - {"other", "interwiki"})
-
-
 @cache
 def interwiki_prefixes(kind: str) -> frozenset[str]:
     """Prefixes that lead elsewhere: ``languages`` to another Wikipedia, ``sites`` to any other site."""

@@ -44,9 +44,9 @@ class Chunks:
         sums = {name: np.cumsum([0, *(each[name] for each in figures)]).astype(np.int64) for name in names}
         return cls(folders, sums)
 
-    def total(self, name: str) -> int:
-        """Rows of a table in all chunks."""
-        return int(self.offsets[name][-1])
+    def rows(self, name: str, number: int) -> range:
+        """Which rows of a table of all chunks are those of one."""
+        return range(int(self.offsets[name][number]), int(self.offsets[name][number + 1]))
 
     def files(self, name: str, part: range | None = None) -> str:
         """The table's files (of some chunks), as DuckDB's ``read_parquet`` takes them."""
@@ -75,8 +75,8 @@ class Titles:
 def resolve(chunks: Chunks, folder: Path, keep_red_links: bool, memory: int, threads: int) -> dict[str, int]:
     """Write pages, entities and words below ``folder``, and what chunks need to number their own.
 
-    ``pages.i32``, ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every page and link target
-    and the word of every (chunk, local) pair, chunk after chunk.
+    ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every link target and the number of every
+    word, chunk after chunk.
     """
     with _database(folder / "spill", memory, threads) as database:
         words = _write_words(database, chunks, folder)
@@ -269,7 +269,6 @@ def _write_pages(
     query = f"SELECT page, title FROM redirect JOIN {known} USING (number) ORDER BY page"
     final = pa.concat_tables([_EMPTY, *map(pa.Table.from_batches, ([b] for b in _batches(database, query)))])
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
-    entities.astype(np.int32).tofile(folder / "pages.i32")
     (folder / "pages").mkdir()
     how = {"use_dictionary": ["kind"], "column_encoding": {"page": DELTA, "id": DELTA}}
     with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd", **how) as writer:

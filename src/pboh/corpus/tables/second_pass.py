@@ -16,9 +16,6 @@ from pyarrow import feather
 from pboh.corpus.tables.context_words import Rows, count_words, windows
 from pboh.files.writing import write_json, written_aside
 
-OWN_WORDS = 200
-"""How many content words at the beginning of an article describe it."""
-
 
 def _schema(**columns: pa.DataType) -> pa.Schema:
     """Columns without a value missing: there is less to write."""
@@ -36,15 +33,12 @@ _QUICK: dict[str, Any] = {"data_page_version": "2.0", "write_batch_size": 1 << 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the numbers of a chunk begin among those of all chunks."""
+    """Which pages, targets and words of all chunks are those of one."""
 
     number: int
-    pages: int
-    page_count: int
-    targets: int
-    target_count: int
-    words: int
-    word_count: int
+    pages: range
+    targets: range
+    words: range
 
 
 def write_chunk(
@@ -52,8 +46,8 @@ def write_chunk(
 ) -> dict[str, int]:
     """Write the chunk's part of every table below ``out``, and its figures last."""
     name = f"{place.number:05d}.parquet"
-    entity_of = _slice(index / "targets.i32", place.targets, place.target_count)
-    word_of = _slice(index / "words.i32", place.words, place.word_count)
+    entity_of = _slice(index / "targets.i32", place.targets)
+    word_of = _slice(index / "words.i32", place.words)
     links = feather.read_table(str(scanned / "links.arrow"))
     entities = entity_of[links.column("target").to_numpy()]
     kept = entities >= 0
@@ -69,12 +63,6 @@ def write_chunk(
     firsts, lasts = windows(before, after, token_starts[page], token_ends[page], window)
     rows = count_words(tokens, np.repeat(entities, 2), firsts, lasts, word_of)
     contexts = _write_counts(out / "context_words" / name, rows)
-
-    own_entity = _slice(index / "pages.i32", place.pages, place.page_count)
-    articles = np.flatnonzero(own_entity >= 0)
-    lasts = np.minimum(token_ends[articles], token_starts[articles] + OWN_WORDS)
-    rows = count_words(tokens, own_entity[articles], token_starts[articles], lasts, word_of)
-    _write_counts(out / "own_words" / name, rows)
     if texts:
         _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
     figures = {"links": links.num_rows, "context_words": contexts}
@@ -82,13 +70,13 @@ def write_chunk(
     return figures
 
 
-def _slice(path: Path, start: int, count: int) -> npt.NDArray[np.int32]:
-    return np.fromfile(path, dtype=np.int32, count=count, offset=4 * start)
+def _slice(path: Path, rows: range) -> npt.NDArray[np.int32]:
+    return np.fromfile(path, dtype=np.int32, count=len(rows), offset=4 * rows.start)
 
 
 def _write_links(path: Path, place: Place, links: pa.Table, entities: npt.NDArray[np.int32]) -> None:
     columns = {name: links.column(name) for name in ("start", "end", "anchor")}
-    page = links.column("page").to_numpy() + np.int32(place.pages)
+    page = links.column("page").to_numpy() + np.int32(place.pages.start)
     table = pa.table({"page": page, **columns, "entity": entities}, schema=LINKS)
     packed = {"start": "none", "end": "none"}
     with written_aside(path) as aside:
@@ -126,7 +114,7 @@ def _write_counts(path: Path, parts: Iterable[Rows]) -> int:
 
 
 def _write_texts(path: Path, place: Place, texts: pa.Table) -> None:
-    page = texts.column("page").to_numpy() + np.int32(place.pages)
+    page = texts.column("page").to_numpy() + np.int32(place.pages.start)
     table = pa.table({"page": page, "text": texts.column("text")}, schema=TEXTS)
     with written_aside(path) as aside:
         pq.write_table(table, aside, compression="zstd", use_dictionary=False, row_group_size=1 << 12)
