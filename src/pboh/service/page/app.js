@@ -1,6 +1,6 @@
 // The page: a text, its mentions, and everything that follows from them.
 
-import { $, ask, count, enable, make } from "./dom.js";
+import { $, ask, button, count, enable } from "./dom.js";
 import { addSelected, done, edit, editing, link, mark, moveSelected, showSelection } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
 import { Graph } from "./graph.js";
@@ -58,8 +58,8 @@ function choose(i, focus = false, inGraph = false) {
   state.chosen = i;
   state.explanations = null;
   state.open = i === null ? null : state.mentions[i].entity;
-  for (const button of document.querySelectorAll(".mention")) {
-    button.setAttribute("aria-current", button.id === `mention-${i}` ? "true" : "false");
+  for (const other of document.querySelectorAll(".mention")) {
+    other.setAttribute("aria-current", String(other.id === `mention-${i}`));
   }
   showChosen();
   graph.select(i);
@@ -75,8 +75,10 @@ function choose(i, focus = false, inGraph = false) {
 function showThreshold() {
   const least = state.threshold ?? state.info.threshold;
   const own = state.threshold === null || state.threshold === state.info.threshold;
+  const said = `at least ${Math.round(100 * least)} % worth a link${own ? " (the model’s cut)" : ""}`;
   $("threshold").value = least;
-  $("least").textContent = `at least ${Math.round(100 * least)} % worth a link${own ? " (the model’s cut)" : ""}`;
+  $("threshold").setAttribute("aria-valuetext", said);
+  $("least").textContent = said;
 }
 
 // -- wiring ---------------------------------------------------------------------------------------
@@ -104,7 +106,9 @@ function wire() {
   document.addEventListener("keydown", (event) => onKey(event, graph, { choose, remove: actions.remove }));
   document.addEventListener("selectionchange", showSelection);
   window.addEventListener("resize", () => {
-    if (state.data && $("graph").clientWidth !== graph.width) { graph.show(state.data, state.chosen, graph.round); showRound(graph); }
+    if (!state.data || $("graph").clientWidth === graph.width) return;
+    graph.show(state.data, state.chosen, graph.round);
+    showRound(graph);
   });
 }
 
@@ -123,8 +127,8 @@ async function begin() {
     return;
   }
   $("examples").hidden = false;
-  $("examples").append(...EXAMPLES.map((example) => make("button", {
-    type: "button", textContent: example[0], click: () => { edit(false); showExample(example); } })));
+  const offer = (example) => button(example[0], () => { edit(false); showExample(example); });
+  $("examples").append(...EXAMPLES.map(offer));
   await showExample(EXAMPLES[0]);
 }
 

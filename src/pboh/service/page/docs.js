@@ -1,6 +1,6 @@
 // The reference: the service's OpenAPI description as a page one can read and try.
 
-import { $, ask, make } from "./dom.js";
+import { $, ask, button, make } from "./dom.js";
 
 const named = (api, schema) => (schema?.$ref ? api.components.schemas[schema.$ref.split("/").pop()] : schema);
 
@@ -16,23 +16,27 @@ function type(api, schema) {
 // A description, with ``names`` set as code.
 const prose = (text) => text.split(/`+/).map((part, k) => (k % 2 ? make("code", { textContent: part }) : part));
 
+const typed = (api, schema, description) => make("dd", {},
+  make("code", { className: "type", textContent: type(api, schema) }), " ", ...prose(description ?? ""));
+
 function fieldsOf(api, schema) {
   const shape = named(api, schema);
   if (!shape?.properties) return null;
   return make("dl", { className: "fields" }, ...Object.entries(shape.properties).map(([name, field]) => make("div", {},
     make("dt", {}, make("code", { textContent: name }), shape.required?.includes(name) ? "" : " ?"),
-    make("dd", {}, make("code", { className: "type", textContent: type(api, field) }),
-      " ", ...prose(named(api, field)?.description ?? "")))));
+    typed(api, field, named(api, field)?.description))));
 }
 
 function tryOut(path, method, operation, api) {
   const [kind, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const example = named(api, content?.schema)?.examples?.[0];
   const address = make("input", { type: "search", value: path, "aria-label": "Address" });
-  const body = kind ? make("textarea", { rows: 5, value: example ? JSON.stringify(example, null, 2) : "", "aria-label": "Body" }) : null;
+  const value = example ? JSON.stringify(example, null, 2) : "";
+  const body = kind ? make("textarea", { rows: 5, value, "aria-label": "Body" }) : null;
   const output = make("pre", { hidden: true });
   const send = async () => {
-    const response = await fetch(address.value, { method, body: body?.value, headers: kind ? { "content-type": kind } : {} });
+    const headers = kind ? { "content-type": kind } : {};
+    const response = await fetch(address.value, { method, body: body?.value, headers });
     const text = await response.text();
     let shown = text;
     try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON */ }
@@ -40,22 +44,22 @@ function tryOut(path, method, operation, api) {
     output.hidden = false;
   };
   return make("details", { className: "try" }, make("summary", { textContent: "Try it" }),
-    make("div", { className: "row" }, address, make("button", { type: "button", className: "primary", textContent: "Send", click: send })), body, output);
+    make("div", { className: "row" }, address, button("Send", send, { className: "primary" })), body, output);
 }
 
 function operationOf(api, { path, method, operation }) {
   const content = Object.values(operation.requestBody?.content ?? {})[0];
   const answer = Object.values(operation.responses["200"]?.content ?? {})[0];
   const parameters = (operation.parameters ?? []).map((p) => make("div", {},
-    make("dt", {}, make("code", { textContent: p.name })),
-    make("dd", {}, make("code", { className: "type", textContent: type(api, p.schema) }), " ", ...prose(p.description ?? ""))));
+    make("dt", {}, make("code", { textContent: p.name })), typed(api, p.schema, p.description)));
   const part = (title, fields) => (fields ? make("div", {}, make("h3", { textContent: title }), fields) : null);
-  const typed = (title, body) => part(`${title}: ${type(api, body?.schema)}`, fieldsOf(api, body?.schema));
+  const body = (title, given) => part(`${title}: ${type(api, given?.schema)}`, fieldsOf(api, given?.schema));
+  const said = prose(operation.description ?? operation.summary ?? "");
   return make("details", { className: "operation" },
     make("summary", {}, make("b", { className: `method ${method.toLowerCase()}`, textContent: method }),
-      make("code", { textContent: path }), make("span", {}, ...prose(operation.description ?? operation.summary ?? ""))),
+      make("code", { textContent: path }), make("span", {}, ...said)),
     parameters.length ? part("Parameters", make("dl", { className: "fields" }, ...parameters)) : null,
-    typed("Request", content), typed("Answer", answer), tryOut(path, method, operation, api));
+    body("Request", content), body("Answer", answer), tryOut(path, method, operation, api));
 }
 
 function show(api) {
@@ -68,8 +72,8 @@ function show(api) {
     }
   }
   for (const [tag, list] of groups) {
-    $("docs").append(make("section", { className: "card" }, make("div", { className: "card-head" }, make("h2", { textContent: tag })),
-      ...list.map((one) => operationOf(api, one))));
+    const head = make("div", { className: "card-head" }, make("h2", { textContent: tag }));
+    $("docs").append(make("section", { className: "card" }, head, ...list.map((one) => operationOf(api, one))));
   }
 }
 

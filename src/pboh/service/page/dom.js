@@ -14,6 +14,8 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+export const button = (textContent, click, more = {}) => make("button", { type: "button", textContent, click, ...more });
+
 export function draw(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {

@@ -25,8 +25,8 @@ export class Graph {
     this.place(ties);
     this.edges = draw("g");
     this.nodes = new Map(this.shown.map((i) => [i, this.node(i)]));
-    const picture = draw("svg", { viewBox: `0 0 ${this.width} ${this.height}`, role: "group", "aria-label": "Mentions and their ties" },
-      this.edges, ...this.nodes.values());
+    const frame = { viewBox: `0 0 ${this.width} ${this.height}`, role: "group", "aria-label": "Mentions and their ties" };
+    const picture = draw("svg", frame, this.edges, ...this.nodes.values());
     redraw($("graph"), this.shown.length ? picture
       : make("p", { className: "empty", textContent: "Nothing to draw yet: no mention has a candidate." }));
     this.round = round ?? this.last;
@@ -42,9 +42,10 @@ export class Graph {
   place(ties) {
     const measure = document.createElement("canvas").getContext("2d");
     measure.font = `650 12.5px ${getComputedStyle(document.body).fontFamily}`;
-    this.fitted = (words) => shorten(words, (part) => measure.measureText(part).width, Math.min(LONGEST, this.width / 2 - 24));
+    const widthOf = (words) => measure.measureText(words).width;
+    this.fitted = (words) => shorten(words, widthOf, Math.min(LONGEST, this.width / 2 - 24));
     const nodes = this.shown.map((i) => {
-      const widths = this.labels(i).map((label) => measure.measureText(this.fitted(label)).width);
+      const widths = this.labels(i).map((label) => widthOf(this.fitted(label)));
       return { i, half: Math.max(RADIUS + 6, 4 + Math.max(...widths) / 2) };
     });
     const index = new Map(this.shown.map((i, k) => [i, k]));
@@ -58,8 +59,9 @@ export class Graph {
 
   // Everything that is written under a mention in some round.
   labels(i) {
+    const { candidates, text } = this.data.mentions[i];
     const best = new Set(this.data.rounds.map((_, round) => this.best(i, round)));
-    return [...best].map((c) => this.data.mentions[i].candidates[c]?.entity ?? "").concat(`“${this.data.mentions[i].text}”`, "unlinked");
+    return [...[...best].map((c) => candidates[c]?.entity ?? ""), `“${text}”`, "unlinked"];
   }
 
   // The candidate of a mention that is best in a round.
@@ -99,7 +101,11 @@ export class Graph {
 
   node(i) {
     const [x, y] = this.places.get(i);
-    const press = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose(i); } };
+    const press = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.choose(i);
+    };
     const ring = { r: RADIUS - 4, "stroke-width": 8 };
     const group = draw("g", {
       class: "node", transform: `translate(${x} ${y})`, tabindex: 0, role: "button", "data-key": i,
@@ -118,7 +124,8 @@ export class Graph {
     const share = this.data.rounds[this.round]?.[i]?.[this.best(i)] ?? 0;
     const colour = mention.clamped || this.round >= this.last ? tint(mention) : certainty(share);
     group.setAttribute("class", `node ${colour}`);
-    group.querySelector(".share").setAttribute("stroke-dasharray", `${(share * LENGTH).toFixed(2)} ${LENGTH.toFixed(2)}`);
+    const dashes = `${(share * LENGTH).toFixed(2)} ${LENGTH.toFixed(2)}`;
+    group.querySelector(".share").setAttribute("stroke-dasharray", dashes);
     group.querySelector(".entity").textContent = this.fitted(title);
     group.querySelector(".surface").textContent = mention.text === title ? "" : this.fitted(`“${mention.text}”`);
     group.querySelector("title").textContent = `${mention.text}: ${title}`;
@@ -131,7 +138,8 @@ export class Graph {
     const [x2, y2] = this.places.get(e.b);
     const dim = centre !== null && centre !== e.a && centre !== e.b ? " dimmed" : "";
     const line = draw("line", {
-      class: `edge${dim}`, x1, y1, x2, y2, "stroke-width": (1 + 8 * share).toFixed(2), opacity: (0.25 + 0.5 * share).toFixed(2),
+      class: `edge${dim}`, x1, y1, x2, y2,
+      "stroke-width": (1 + 8 * share).toFixed(2), opacity: (0.25 + 0.5 * share).toFixed(2),
     }, draw("title"));
     line.firstChild.textContent = `${this.data.mentions[e.a].candidates[e.x].entity} – `
       + `${this.data.mentions[e.b].candidates[e.y].entity}: ${e.value.toFixed(2)}`;

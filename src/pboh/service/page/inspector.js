@@ -1,6 +1,6 @@
 // Why a mention means what it means: its candidates, their probabilities, and what speaks for each.
 
-import { $, about, make, percent, redraw, tint } from "./dom.js";
+import { $, about, button, make, percent, redraw, tint } from "./dom.js";
 import { details, reasons } from "./reasons.js";
 import { listed } from "./session.js";
 
@@ -19,27 +19,31 @@ export function showInspector(state, actions) {
   const surface = state.chars.slice(mention.start, mention.end).join("");
   const span = `${surface}@${mention.start}`;
   if (finder.span !== span) finder = { span, form: search(actions) };
-  redraw($("inspector"), subject(mention, surface, state), spanTools(actions), candidates(mention, state, actions), finder.form);
+  redraw($("inspector"), subject(mention, surface, state), spanTools(actions),
+    candidates(mention, state, actions), finder.form);
 }
 
 // The name, what it was taken for, and how surely it is a name at all.
 function subject(mention, surface, state) {
-  const verdict = mention.clamped ? "clamped by you" : mention.entity === null ? "unlinked" : percent(mention.probability);
+  const answer = mention.entity === null ? "unlinked" : percent(mention.probability);
+  const verdict = mention.clamped ? "clamped by you" : answer;
   const least = state.threshold ?? state.info?.threshold;
   const found = mention.detection === null ? "Marked by you." : `Worth a link: ${percent(mention.detection)}`
     + (least === undefined ? "" : ` (shown from ${percent(least)})`);
   return make("div", { className: "subject" }, make("q", { textContent: surface }),
     make("span", { className: `tag ${tint(mention)}`, textContent: verdict, title: "How probable the answer is" }),
-    make("span", { className: "detection", textContent: found, title: "How surely this is a name that readers would link" }));
+    make("span", { className: "detection", textContent: found, title: "How surely readers would link this name" }));
 }
 
 function spanTools(actions) {
-  const arrow = (label, text, edge, way) => make("button", { type: "button", textContent: text, "aria-label": label,
-    title: label, "data-key": `${edge}${way}`, click: () => actions.resize(edge, way) });
+  const arrow = (label, text, edge, way) => button(text, () => actions.resize(edge, way),
+    { "aria-label": label, title: label, "data-key": `${edge}${way}` });
   return make("div", { className: "span-tools" },
-    make("span", { className: "group" }, "start", arrow("Start one word earlier", "‹", "start", -1), arrow("Start one word later", "›", "start", 1)),
-    make("span", { className: "group" }, "end", arrow("End one word earlier", "‹", "end", -1), arrow("End one word later", "›", "end", 1)),
-    make("button", { type: "button", id: "remove", "data-key": "remove", textContent: "Remove", click: actions.remove }));
+    make("span", { className: "group" }, "start",
+      arrow("Start one word earlier", "‹", "start", -1), arrow("Start one word later", "›", "start", 1)),
+    make("span", { className: "group" }, "end",
+      arrow("End one word earlier", "‹", "end", -1), arrow("End one word later", "›", "end", 1)),
+    button("Remove", actions.remove, { id: "remove", "data-key": "remove" }));
 }
 
 function candidates(mention, state, actions) {
@@ -47,21 +51,20 @@ function candidates(mention, state, actions) {
   const rows = entries.map((entry, k) => candidate(mention, entry, k, state, actions));
   if (typeof mention.nil === "number") rows.push(unknown(mention));
   if (!rows.length) return make("p", { className: "empty", textContent: "The model knows no entity by this name." });
-  const before = mention.offered ? make("p", { className: "before", textContent: "Probabilities before you clamped it:" }) : null;
-  return make("div", {}, before, make("ol", { className: "candidates" }, ...rows));
+  const before = make("p", { className: "before", textContent: "Probabilities before you clamped it:" });
+  return make("div", {}, mention.offered ? before : null, make("ol", { className: "candidates" }, ...rows));
 }
 
 function candidate(mention, entry, k, state, actions) {
   const isAnswer = entry.entity === mention.entity;
   const open = state.open === entry.entity;
   const pinned = mention.clamped && isAnswer;
-  const pin = make("button", {
-    type: "button", className: "pin", "data-key": `pin ${entry.entity}`, textContent: pinned ? "Unclamp" : "Clamp",
-    "aria-label": pinned ? `Unclamp from ${entry.entity}` : `Clamp to ${entry.entity}`,
-    click: () => actions.clamp(pinned ? null : entry.entity) });
-  const name = make("button", {
-    type: "button", className: "name", "data-key": `name ${entry.entity}`, textContent: entry.entity,
-    "aria-expanded": String(open), title: about(entry) || "Show the terms", click: () => actions.open(open ? null : entry.entity) });
+  const pin = button(pinned ? "Unclamp" : "Clamp", () => actions.clamp(pinned ? null : entry.entity), {
+    className: "pin", "data-key": `pin ${entry.entity}`,
+    "aria-label": pinned ? `Unclamp from ${entry.entity}` : `Clamp to ${entry.entity}` });
+  const name = button(entry.entity, () => actions.open(open ? null : entry.entity), {
+    className: "name", "data-key": `name ${entry.entity}`, title: about(entry) || "Show the terms",
+    "aria-expanded": String(open) });
   const row = make("li", { className: `candidate ${isAnswer ? `answer ${tint(mention)}` : ""}` },
     header(k < 9 ? k + 1 : "", name, entry.probability, pin), meter(entry.probability),
     about(entry) ? make("p", { className: "about", textContent: about(entry) }) : null);
@@ -94,12 +97,13 @@ function search(actions) {
   const found = make("div", { className: "found", "aria-live": "polite" });
   const input = make("input", { type: "search", id: "wanted", "data-key": "wanted", maxLength: 300, autocomplete: "off",
     placeholder: "Title or name" });
-  const choice = (e) => make("button", { type: "button", textContent: e.title, title: about(e) || `${e.links} links`,
-    "data-key": `found ${e.title}`, click: () => {
-      input.value = "";
-      found.replaceChildren();
-      actions.clamp(e.title);
-    } });
+  const take = (title) => {
+    input.value = "";
+    found.replaceChildren();
+    actions.clamp(title);
+  };
+  const choice = (e) => button(e.title, () => take(e.title), {
+    title: about(e) || `${e.links} links`, "data-key": `found ${e.title}` });
   const submit = async (event) => {
     event.preventDefault();
     const entities = await actions.search(input.value);
@@ -109,5 +113,5 @@ function search(actions) {
   };
   return make("form", { className: "search", submit },
     make("label", { htmlFor: "wanted", textContent: "Clamp to another entity" }),
-    make("div", { className: "row" }, input, make("button", { type: "submit", "data-key": "find", textContent: "Find" })), found);
+    make("div", { className: "row" }, input, button("Find", null, { type: "submit", "data-key": "find" })), found);
 }

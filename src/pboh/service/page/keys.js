@@ -7,7 +7,10 @@ import { clamp, listed, resize, state, undo } from "./session.js";
 export function onKey(event, graph, page) {
   const typing = event.target.closest("input[type=search], textarea");
   const command = event.ctrlKey || event.metaKey;
-  const act = command ? commandOf(event, typing) : typing ? typingOf(event) : state.data && actionOf(event, graph, page);
+  let act = null;
+  if (command) act = commandOf(event, typing);
+  else if (typing) act = typingOf(event);
+  else if (state.data) act = actionOf(event, graph, page);
   if (act) { event.preventDefault(); act(); }
 }
 

@@ -5,7 +5,8 @@ const TOP = RADIUS + 8; // above the middle of a node
 const BOTTOM = RADIUS + 36; // below it: the two lines of its label
 const GAP = 8;
 
-// All mentions while there is room; else the chosen one (or the best connected) with its strongest ties, one per entity.
+// All mentions while there is room; else the chosen one (or the best connected) and its strongest ties.
+// An entity is drawn once.
 export function selection(everyone, ties, chosen, width, entityOf) {
   const [room, few] = width < 560 ? [12, 8] : [24, 14];
   if (everyone.length <= room) return everyone;
@@ -42,6 +43,10 @@ export function layout(nodes, ties, width) {
   return { spots, height: settle(spots) };
 }
 
+function pairs(n, act) {
+  for (let a = 0; a < n; a += 1) for (let b = a + 1; b < n; b += 1) act(a, b);
+}
+
 // One step of the forces, in a plane without units.
 function spread(spots, ties, heat) {
   const share = Math.min(1, (3 * spots.length) / Math.max(1, 2 * ties.length)); // dense graphs would collapse
@@ -52,7 +57,7 @@ function spread(spots, ties, heat) {
     const [fx, fy] = [(dx / distance) * strength(distance), (dy / distance) * strength(distance)];
     force[a][0] += fx; force[a][1] += fy; force[b][0] -= fx; force[b][1] -= fy;
   };
-  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) act(a, b, (d) => 1 / Math.max(d, 0.05));
+  pairs(spots.length, (a, b) => act(a, b, (d) => 1 / Math.max(d, 0.05)));
   for (const [a, b, weight] of ties) act(a, b, (d) => -(0.15 + 0.5 * weight) * d * d * share);
   spots.forEach((spot, k) => {
     const size = Math.hypot(...force[k]) || 1;
@@ -84,15 +89,15 @@ const overlap = (p, q) => [p.half + q.half + GAP - Math.abs(p.x - q.x), TOP + BO
 
 // Move overlapping nodes with their labels apart, along the shorter way.
 function part(spots) {
-  for (let a = 0; a < spots.length; a += 1) for (let b = a + 1; b < spots.length; b += 1) {
+  pairs(spots.length, (a, b) => {
     const [p, q] = [spots[a], spots[b]];
     const [overX, overY] = overlap(p, q);
-    if (overX <= 0 || overY <= 0) continue;
+    if (overX <= 0 || overY <= 0) return;
     const axis = overX < overY ? "x" : "y";
     const step = 0.3 * Math.min(overX, overY) * (p[axis] < q[axis] ? -1 : 1);
     p[axis] += step;
     q[axis] -= step;
-  }
+  });
 }
 
 // What still overlaps moves down until it does not; the picture grows with it. Returns its height.

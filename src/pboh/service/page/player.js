@@ -13,6 +13,7 @@ export function showRound(graph) {
   const ended = round === last && last > 0 ? (state.data.converged ? ", converged" : ", not converged") : "";
   const part = shown.length < everyone.length ? `strongest ties of “${state.data.mentions[shown[0]].text}” · ` : "";
   $("round-facts").textContent = everyone.length ? `${part}${where}${ended} · ${count(live, "tie")}` : "";
+  $("round").setAttribute("aria-valuetext", where);
   enable("back", round > 0);
   enable("forth", round < last);
 }

@@ -19,8 +19,9 @@ export function reasons(explained, all) {
     const width = 50 * Math.min(1, Math.abs(value) / widest);
     bar.style.width = `${width}%`;
     bar.style.left = value < 0 ? `${50 - width}%` : "50%";
+    const said = `${label} ${signed(value)} against the average candidate`;
     box.append(make("span", { className: "label", textContent: label }),
-      make("div", { className: `reason ${term}`, role: "img", "aria-label": `${label} ${signed(value)} against the average candidate` }, bar),
+      make("div", { className: `reason ${term}`, role: "img", "aria-label": said }, bar),
       make("span", { className: "value", textContent: signed(value) }));
   }
   return box;
@@ -29,14 +30,14 @@ export function reasons(explained, all) {
 export function details(e, state, actions) {
   const part = (title, body) => make("div", {}, make("h3", { textContent: title }), body);
   const neighbours = [...e.neighbours].sort((a, b) => b.value - a.value);
-  const address = `https://${state.info?.language ?? "en"}.wikipedia.org/wiki/${encodeURIComponent(e.entity.replaceAll(" ", "_"))}`;
+  const href = `https://${state.info?.language ?? "en"}.wikipedia.org/wiki/${encodeURIComponent(e.entity.replaceAll(" ", "_"))}`;
   return make("div", { className: "details" },
     make("p", { className: "sum", textContent: `name ${signed(e.prior)}, words ${signed(e.context)}`
       + (e.coreference ? `, longer name ${signed(e.coreference)}` : "")
       + `, neighbours ${signed(sum(e.neighbours))} = ${signed(e.score)}` }),
     e.words.length ? part("Words around it", terms(e.words)) : null,
     neighbours.length ? part("Neighbours", terms(neighbours, actions.choose)) : null,
-    make("p", {}, make("a", { href: address, target: "_blank", rel: "noreferrer", "data-key": "wikipedia", textContent: "Wikipedia ↗" })));
+    make("p", {}, make("a", { href, target: "_blank", rel: "noreferrer", "data-key": "page", textContent: "Wikipedia ↗" })));
 }
 
 function terms(list, press) {
@@ -44,6 +45,7 @@ function terms(list, press) {
     const content = [make("b", { textContent: t.label }), ` ${signed(t.value)}`];
     const kind = `term ${t.value > 0 ? "plus" : "minus"}`;
     if (!press || t.mention === null) return make("span", { className: kind }, ...content);
-    return make("button", { type: "button", className: kind, "data-key": `term ${t.mention}`, click: () => press(t.mention) }, ...content);
+    const pressed = { type: "button", className: kind, "data-key": `term ${t.mention}`, click: () => press(t.mention) };
+    return make("button", pressed, ...content);
   }));
 }

@@ -15,7 +15,8 @@ const past = [];
 let latest = 0;
 
 const NOTHING = { mentions: [], edges: [], rounds: [], converged: true, milliseconds: null };
-const asked = (mentions) => mentions.map(({ start, end, clamped, entity }) => (clamped ? { start, end, entity } : { start, end }));
+const asked = (mentions) => mentions.map(
+  ({ start, end, clamped, entity }) => (clamped ? { start, end, entity } : { start, end }));
 
 // Solve a text with its mentions, or with those that are found (null). True when the answer is shown.
 export async function solve(wanted, mentions, { chosen = null, open = null, remember = true } = {}) {
@@ -27,7 +28,8 @@ export async function solve(wanted, mentions, { chosen = null, open = null, reme
     const data = wanted.trim() ? await ask("/v1/graph", body) : NOTHING;
     if (number !== latest) return false; // a newer question is on its way
     if (remember && state.data) past.push({ text: text(), mentions: state.mentions });
-    Object.assign(state, { chars: Array.from(wanted), mentions: carried(data.mentions, mentions), data, explanations: null });
+    Object.assign(state, { chars: Array.from(wanted), data, explanations: null });
+    state.mentions = carried(data.mentions, mentions);
     state.chosen = chosen !== null && chosen < data.mentions.length ? chosen : null;
     state.open = open;
     on.change();
@@ -62,7 +64,8 @@ export async function explain() {
   const [chosen, number] = [state.chosen, latest];
   if (state.mentions[chosen].candidates.length === 0) return;
   try {
-    const { explanations } = await ask("/v1/explain", { text: text(), mentions: asked(state.mentions), mention: chosen });
+    const body = { text: text(), mentions: asked(state.mentions), mention: chosen };
+    const { explanations } = await ask("/v1/explain", body);
     if (number !== latest || chosen !== state.chosen) return;
     state.explanations = explanations;
     on.reasons();

@@ -12,14 +12,15 @@ export function showText(state, choose) {
     parts.push(state.chars.slice(at, mention.start).join(""));
     const next = state.mentions[order[k + 1]]?.start;
     const mark = state.chars.slice(mention.end, next).join("").match(/^[^\s\p{L}\p{N}]{1,4}/u)?.[0] ?? "";
-    parts.push(make("span", { className: "unbroken" }, button(mention, i, state, choose), mark)); // no line begins with a comma
+    // No line begins with a comma.
+    parts.push(make("span", { className: "unbroken" }, named(mention, i, state, choose), mark));
     at = mention.end + Array.from(mark).length;
   }
   parts.push(state.chars.slice(at).join(""));
   redraw($("text"), ...parts);
 }
 
-function button(mention, i, state, choose) {
+function named(mention, i, state, choose) {
   const surface = state.chars.slice(mention.start, mention.end).join("");
   const title = mention.entity ?? "unlinked";
   const shown = title.toLowerCase() === surface.toLowerCase() ? null : make("small", { textContent: title });
