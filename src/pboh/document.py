@@ -85,6 +85,10 @@ class Part(Protocol):
     first: int  # where it begins in the text of the document
 
     @property
+    def language(self) -> str:
+        """The language of the model's Wikipedia."""
+
+    @property
     def solution(self) -> Any:
         """Everything that was computed, as arrays: a :class:`pboh.inference.solution.Solution`."""
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Mention
-from pboh.formats.html import NOTEBOOK_CHARACTERS, SHOWN
+from pboh.formats.html import NOTEBOOK_CHARACTERS, SHOWN, to_html
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off."
 
@@ -38,6 +38,23 @@ class Reader(HTMLParser):
 
     def all(self, name: str) -> list[str]:
         return [value for key, value in self.attributes if key == name]
+
+
+class GermanPart:
+    """A part whose model was trained on the German Wikipedia."""
+
+    first, solution, language = 0, None, "de"
+
+    def explain(self, row, entity=None):
+        """Nothing to say."""
+
+
+def test_links_lead_to_the_wikipedia_of_the_model():
+    entity = Entity("Köln (Rhein)", 0)
+    mention = Mention(0, 4, "Köln", entity, 0.9, part=GermanPart())
+    document = Document("Köln", [mention])
+    for page in (to_html(document), document._repr_html_()):
+        assert re.findall(r'href="([^"]*)"', page) == ["https://de.wikipedia.org/wiki/K%C3%B6ln_%28Rhein%29"]
 
 
 def test_a_document_shows_its_text_with_coloured_mentions(linker):

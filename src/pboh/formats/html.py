@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from urllib.parse import quote
 
 from pboh.document import Contribution, Document, Entity, Explanation, Mention
+from pboh.formats.identifiers import wikipedia
 
 SHOWN = 5  # candidates, words and neighbours of a mention
 
@@ -99,7 +99,7 @@ def _mention(mention: Mention, hue: int, why: Explanation | None) -> str:
     if mention.entity is None:
         why_not = f'<span class="why">{_candidates(mention)}</span>'
         return f'<span class="m nil" tabindex="0">{surface}{why_not}</span>'
-    address = _address(mention.entity)
+    address = _address(mention, mention.entity)
     return (
         f'<span class="m" tabindex="0" style="--hue:{hue};--sure:{mention.probability:.2f}">{surface}'
         f'<span class="why"><b><a href="{escape(address)}">{escape(mention.entity.title)}</a></b> '
@@ -107,8 +107,9 @@ def _mention(mention: Mention, hue: int, why: Explanation | None) -> str:
     )
 
 
-def _address(entity: Entity) -> str:
-    return "https://en.wikipedia.org/wiki/" + quote(entity.title.replace(" ", "_"), errors="replace")
+def _address(mention: Mention, entity: Entity) -> str:
+    """The article in the Wikipedia of the model's language."""
+    return wikipedia(entity.title, mention.part.language if mention.part else "en")
 
 
 def _candidates(mention: Mention) -> str:
@@ -175,7 +176,7 @@ def _coloured(mention: Mention, hue: int) -> str:
     hint = "\n".join([f"{mention.entity.title}: {mention.probability:.0%} sure", *others])
     sure = mention.probability
     return (
-        f'<a href="{escape(_address(mention.entity))}" title="{escape(hint)}" style="color:inherit;'
+        f'<a href="{escape(_address(mention, mention.entity))}" title="{escape(hint)}" style="color:inherit;'
         f"text-decoration:none;border-radius:.25em;padding:.05em .15em;"
         f"background:hsla({hue},85%,50%,{0.1 + 0.22 * sure:.2f});"
         f'box-shadow:inset 0 -.12em hsla({hue},70%,50%,{0.3 + 0.7 * sure:.2f})">{escape(mention.text)}</a>'

@@ -1,6 +1,8 @@
-"""Titles as other systems write them: with underscores, as DBpedia resources, as nobody's resource."""
+"""Titles as other systems write them: with underscores, as DBpedia resources, as addresses in a Wikipedia."""
 
 from __future__ import annotations
+
+from urllib.parse import quote
 
 DBPEDIA = "http://dbpedia.org/resource/"
 NIL = "http://pboh.invalid/notInWiki/"  # .invalid is reserved: no knowledge base can ever own it
@@ -22,6 +24,11 @@ def escaped(title: str) -> str:
 def dbpedia(title: str) -> str:
     """The DBpedia resource of a title."""
     return DBPEDIA + escaped(title)
+
+
+def wikipedia(title: str, language: str = "en") -> str:
+    """The address of an article in the Wikipedia of a language."""
+    return f"https://{language}.wikipedia.org/wiki/{quote(underscored(title), errors='replace')}"
 
 
 def nil(surface: str) -> str:

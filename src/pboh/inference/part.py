@@ -31,6 +31,11 @@ class SolvedPart:
         """What was computed."""
         return self.engine.solve(self.text, self.spans, self.only)
 
+    @property
+    def language(self) -> str:
+        """The language of the model's Wikipedia."""
+        return self.engine.model.info.get("language") or "en"
+
     def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate) of one of its mentions."""
         return explain(self.engine, self.solution, row, entity)
