@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
@@ -21,7 +20,7 @@ from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import check_spans
 from pboh.model.names import Layer
 from pboh.model.starter import starter_folder
-from pboh.model.store import Model, empty_model
+from pboh.model.store import Model
 
 if TYPE_CHECKING:
     from pboh.detection.detector import Detector, Spots
@@ -186,10 +185,3 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
-
-
-def warm_up() -> float:
-    """Compile (or load from the cache) every kernel that linking needs; returns the seconds it took."""
-    began = perf_counter()
-    Linker(empty_model()).link("Ada met Bob.", spans=[(0, 3), (8, 11)])
-    return perf_counter() - began

@@ -23,7 +23,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "annotate": "annotate",
         "serve": "serve",
         "info": "model",
-        "warmup": "model",
+        "warmup": "warmup",
     },
     "Make a model": {
         "download": "download",

@@ -1,4 +1,4 @@
-"""``pboh build``, ``prune``, ``info`` and ``warmup``: the model artefact."""
+"""``pboh build``, ``prune`` and ``info``: the model artefact."""
 
 from __future__ import annotations
 
@@ -112,16 +112,3 @@ def info(
     if verify:
         figures["verified"] = "every checksum agrees"
     summarise(f"model {folder}", figures, json, output())
-
-
-@app.command("warmup")
-def warmup() -> None:
-    """Compile the numeric kernels now, so that the first document does not wait for it.
-
-    Example: pboh warmup
-    """
-    from pboh.files.progress import console
-    from pboh.linker import warm_up
-
-    console.print("compiling kernels (once per machine and version) …")
-    console.print(f"kernels are ready ({warm_up():.1f} s)")

@@ -98,7 +98,8 @@ def prune_to(
             options = replace(level, popularity=popularity)
             report(number, len(LEVELS) + 1, f"trying level {number + 1}")
             rest = _packed(model, layers, replace(options, context_rows=100_000), writer.aside)[1]
-            per_row = (rest["context_word"]["bytes"] + rest["context_count"]["bytes"]) / 100_000
+            words = rest["context_word"]["bytes"] + rest["context_count"]["bytes"]
+            per_row = max(1, words) / 100_000  # a model may have no words at all
             fixed = _size(rest) - 100_000 * per_row + 64_000  # model.json is one of the files
             if fixed < budget * (1 - ROOM_FOR_WORDS):
                 break
