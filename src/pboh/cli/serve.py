@@ -46,7 +46,14 @@ def serve_command(
         str, Option(metavar="SIZE", help="Largest request.", rich_help_panel="Limits")
     ] = "4MB",
     max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
+    max_head: Annotated[
+        str, typer.Option(metavar="SIZE", help="Largest address with headers.", rich_help_panel="Limits")
+    ] = "64KB",
     max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
+    max_total_mentions: Annotated[
+        int, _limit("Mentions of all documents of a request.", 1)
+    ] = LIMITS.total_mentions,
+    max_mention_characters: Annotated[int, _limit("Longest mention.", 1)] = LIMITS.mention_characters,
     max_documents: Annotated[
         int, _limit("Documents of a batch, cells of a reconciliation.", 1)
     ] = LIMITS.documents,
@@ -55,6 +62,9 @@ def serve_command(
         float, _limit("Time a client has to send a request.", 0.1)
     ] = LIMITS.client_seconds,
     max_waiting: Annotated[int, _limit("Requests that wait in a worker.", 1)] = LIMITS.waiting,
+    max_waiting_bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="Large requests in a worker.", rich_help_panel="Limits")
+    ] = "64MB",
     max_connections: Annotated[int, _limit("Connections of a worker.", 1)] = LIMITS.connections,
     shutdown_seconds: Annotated[int, _limit("Time running requests have to finish.", 0)] = 30,
 ) -> None:
@@ -93,11 +103,15 @@ def serve_command(
         shutdown_seconds=shutdown_seconds,
         limits=Limits(
             body=parse_size(max_body),
+            head=parse_size(max_head),
             mentions=max_mentions,
+            total_mentions=max_total_mentions,
+            mention_characters=max_mention_characters,
             documents=max_documents,
             seconds=max_seconds,
             client_seconds=client_seconds,
             waiting=max_waiting,
+            waiting_bytes=parse_size(max_waiting_bytes),
             connections=max_connections,
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from pboh.deadline import checkpoint
 from pboh.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def parse_turtle(text: str, base: str | None = None) -> Iterator[Triple]:
             left -= sum(len(term[0]) if isinstance(term, Literal) else len(term) for term in triple)
             if left < 0:
                 raise TurtleError(f"prefixes expand the text to more than {EXPANSION} times its length")
+            checkpoint()
             yield triple  # type: ignore[misc]  # the subject is never a literal
     except SyntaxError as mistake:
         where = f"line {mistake.lineno}, column {mistake.offset}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pboh.deadline import checkpoint
 from pboh.errors import ModelError
 from pboh.inference.candidate_kernels import SLOTS, gather
 from pboh.inference.entities import EntitySet
@@ -17,6 +18,8 @@ from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
+
+LONGEST_NAME = 500  # characters of a name that is worth a search for others like it
 
 
 class Shares(NamedTuple):
@@ -93,6 +96,9 @@ class Candidates:
 
     def _rescue(self, surface: str, i: int, shares: Shares) -> None:
         """Give an unknown name i the candidates of a variant spelling or of the closest known name."""
+        checkpoint()
+        if len(surface) > LONGEST_NAME:
+            return
         tries = variants(surface) if self.settings.variants else []
         if self.settings.fuzzy and "rescue_blob" in self.model:
             tries += filter(None, [self.closest_name(surface)])
@@ -117,15 +123,16 @@ class Candidates:
         return blob[offsets[hit[0]] : offsets[hit[0] + 1]].tobytes().decode("utf-8")
 
 
-_SUFFIX = re.compile(
-    r"[\s,]+(?:inc|corp|co|ltd|plc|llc|ag|sa|nv|gmbh|corporation|company|group|holdings)\.?$", re.I
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SUFFIX = re.compile(  # begins where the commas begin and never goes back, so that many of them cost one pass
+    r"(?<![\s,])[\s,]++(?:inc|corp|co|ltd|plc|llc|ag|sa|nv|gmbh|corporation|company|group|holdings)\.?$", re.I
 )
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
 def variants(surface: str) -> list[str]:
     """Other spellings to try for an unknown name: without possessive, plural or legal form; umlauts."""
-    tries = [re.sub(r"['’]s?$", "", surface), _SUFFIX.sub("", surface)]
+    tries = [_POSSESSIVE.sub("", surface), _SUFFIX.sub("", surface)]
     if len(surface) > 4 and surface.endswith("ies"):
         tries.append(surface[:-3] + "y")
     if len(surface) > 3 and surface.endswith("s"):
@@ -146,6 +153,7 @@ def longer_mentions(surfaces: list[str]) -> list[list[int]]:
             by_edge.setdefault(word, []).append(i)
     result = []
     for words in tokens:
+        checkpoint()
         k = len(words)
         others = {*by_edge.get(words[0], ()), *by_edge.get(words[-1], ())} if words else set()
         result.append(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pboh.deadline import checkpoint
 from pboh.errors import InputError
 from pboh.inference.belief_propagation import FactorGraph
 from pboh.inference.candidates import Candidates
@@ -74,21 +75,27 @@ class Engine:
         """Resolve the mentions of a text together (section "Inference"), as arrays."""
         s, potentials = self.settings, self.potentials
         clock = [perf_counter()]
+
+        def passed() -> None:
+            checkpoint()
+            clock.append(perf_counter())
+
         surfaces = [text[span.start : span.end] for span in spans]
         entity, prior, size = self.candidates.find(surfaces, only)
         self._clamp(spans, entity, prior, size)
-        clock.append(perf_counter())
+        passed()
         windows = potentials.windows(text if s.context_weight > 0.0 else "", spans, entity)
-        clock.append(perf_counter())
+        passed()
         unary = potentials.unary(entity, prior, size, windows)
-        clock.append(perf_counter())
+        passed()
         pairs = potentials.pairs(unary, int((unary.size > 0).sum()))
-        clock.append(perf_counter())
+        passed()
         graph = FactorGraph(unary.local, pairs.label, unary.size, pairs.couplings)
         beliefs = graph.propagate("max", rounds=s.rounds, epsilon=s.epsilon, record=True)
+        checkpoint()
         marginals = graph.propagate("sum", rounds=s.rounds, epsilon=s.epsilon)
         solution = Solution(text, spans, only, windows, unary, pairs, beliefs, marginals)
-        clock.append(perf_counter())
+        passed()
         solution.timings = dict(zip(STAGES, np.diff(clock).tolist(), strict=True))
         return solution
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pboh.deadline import checkpoint
 from pboh.document import Contribution, Entity, Explanation
 from pboh.inference.engine import Engine
 from pboh.inference.solution import Solution
@@ -42,6 +43,7 @@ def explain(engine: Engine, solution: Solution, i: int, entity: Entity | None = 
 
 def _words(engine: Engine, solution: Solution, i: int, entity: int) -> tuple[Contribution, ...]:
     """What every word of the context contributes beyond an unmatched one, largest first."""
+    checkpoint()
     windows, potentials = solution.windows, engine.potentials
     if engine.settings.context_weight == 0.0:
         return ()

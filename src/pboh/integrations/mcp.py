@@ -18,7 +18,7 @@ from pboh import __version__
 from pboh.document import Contribution, Entity, Mention
 from pboh.errors import InputError, MissingExtraError, PbohError
 from pboh.linker import Linker
-from pboh.service.options import check_port
+from pboh.service.options import listen
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -363,5 +363,5 @@ def serve(
     if transport == "stdio":
         server.run("stdio")
         return
-    check_port(host, port)
+    listen(host, port).close()  # a sentence now is better than a traceback later
     server.run("streamable-http", host=host, port=port, stateless_http=True, json_response=True)

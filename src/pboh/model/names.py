@@ -35,7 +35,7 @@ class Layer(IntEnum):
 
 LAYERS = tuple(layer.name.lower() for layer in Layer)
 
-_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
+_PARENTHESES = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 _PARTICLES = frozenset(
     {"de", "da", "di", "do", "dos", "das", "del", "della", "der", "den", "van", "von", "ter", "ten", "la"}
     | {"le", "el", "al", "bin", "ibn", "ben", "y", "e", "of", "jr", "sr", "jr.", "sr."}

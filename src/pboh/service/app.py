@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
-import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from threading import Thread
 from typing import Any
 
 from starlette.applications import Starlette
@@ -38,21 +34,6 @@ _TYPES = {
     "js": "text/javascript",
     "svg": "image/svg+xml",
 }
-
-
-def from_environment() -> Guard:
-    """The application a worker process runs."""
-    options = Options.from_environment()
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        Thread(target=_end_with, args=(parent,), name="pboh-parent", daemon=True).start()
-    return create_app(BoundedLinker(lambda: open_linker(options), options.limits, threads=options.threads))
-
-
-def _end_with(parent: Any) -> None:
-    """Stop this worker when the server that started it is gone: nobody else could."""
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def open_linker(options: Options) -> Linker:
@@ -89,7 +70,7 @@ def _endpoint(
     async def endpoint(request: Request) -> Response:
         address = addresses["GET" if request.method == "HEAD" else request.method]
         request.state.facts["route"] = address.path
-        call = Call(request, await request.body())
+        call = Call(request, await request.body(), bounded.limits)
         try:
             if address.instant:
                 return address.answer(bounded, call)

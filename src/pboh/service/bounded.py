@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from pboh.deadline import OvertimeError, deadline
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
 from pboh.linker import Linker
-from pboh.service.errors import RequestError, too_many
+from pboh.service.errors import RequestError, clean, too_many
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
 
@@ -38,6 +39,7 @@ class BoundedLinker:
         self._failure: Exception | None = None
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="pboh")
         self._waiting = 0
+        self._stopped = threading.Event()
 
     # -- life -------------------------------------------------------------------------------------
 
@@ -63,7 +65,8 @@ class BoundedLinker:
         self._linker = linker
 
     def stop(self) -> None:
-        """Let running work finish and take no more."""
+        """End running work at its next step and take no more."""
+        self._stopped.set()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     @property
@@ -80,18 +83,25 @@ class BoundedLinker:
             what = f"{self._waiting} requests are waiting already"
             raise RequestError(503, what, todo="Ask again in a moment")
         self._waiting += 1
-        future: Future[T] = self._threads.submit(work, *arguments)
+        given_up = threading.Event()
+        future: Future[T] = self._threads.submit(self._timed, given_up, work, *arguments)
+        limit = f"{self.limits.seconds:g} seconds"
         try:
             async with asyncio.timeout(self.limits.seconds):
                 return await asyncio.wrap_future(future)
-        except TimeoutError:
-            limit = f"{self.limits.seconds:g} seconds"
-            if future.cancel():  # it had not begun
+        except (TimeoutError, OvertimeError):
+            if future.cancelled():  # it had not begun
                 what = f"there was no free thread within {limit}"
                 raise RequestError(503, what, todo="Ask again later") from None
             raise RequestError(422, f"this takes longer than {limit}", todo="Send less at a time") from None
         finally:
+            given_up.set()
             self._waiting -= 1
+
+    def _timed(self, given_up: threading.Event, work: Callable[..., T], *arguments: Any) -> T:
+        """Work that ends when its time is over, when nobody waits for it, or when the server stops."""
+        with deadline(self.limits.seconds, lambda: given_up.is_set() or self._stopped.is_set()):
+            return work(*arguments)
 
     # -- documents --------------------------------------------------------------------------------
 
@@ -99,8 +109,12 @@ class BoundedLinker:
         self, text: str, spans: Sequence[Sequence[Any]], *, overlapping: bool = True
     ) -> Document:
         """Resolve given mentions."""
-        if len(spans) > self.limits.mentions:
-            raise too_many(len(spans), "mentions", self.limits.mentions)
+        limits = self.limits
+        if len(spans) > limits.mentions:
+            raise too_many(len(spans), "mentions", limits.mentions)
+        longest = max((span[1] - span[0] for span in spans), default=0)
+        if longest > limits.mention_characters:
+            raise too_many(longest, "characters in a mention", limits.mention_characters)
         return self._counted(self.linker.disambiguate(text, spans, overlapping=overlapping))
 
     def link(self, text: str, *, threshold: float | None = None) -> Document:
@@ -118,6 +132,9 @@ class BoundedLinker:
 
     def named(self, name: str) -> list[Entity]:
         """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+        limit = self.limits.mention_characters
+        if not 1 <= len(name) <= limit:
+            raise RequestError(422, f"a name has 1 to {limit:,} characters, and this one has {len(name):,}")
         exact = self.linker.entity(name)
         [mention] = self.linker.disambiguate(name, [(0, len(name))])
         found = sorted(mention.candidates, key=lambda candidate: -candidate.prior)
@@ -128,7 +145,7 @@ class BoundedLinker:
         """The entity of a title or redirect."""
         entity = self.linker.entity(title)
         if entity is None:
-            raise RequestError(404, f"the model knows no entity {title[:60]!r}")
+            raise RequestError(404, f"the model knows no entity {clean(title)!r}")
         return entity
 
     def links(self, entity: Entity) -> int:

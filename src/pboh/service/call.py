@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from pboh.document import Document
 from pboh.errors import PbohError
-from pboh.service.errors import RequestError, status_of
+from pboh.service.errors import RequestError, clean, status_of, too_many
+from pboh.service.options import Limits
 
 _FIELDS = 100
 _ENCODER = msgspec.json.Encoder()
@@ -23,14 +24,21 @@ Model = TypeVar("Model", bound=BaseModel)
 class Call:
     """A request whose body has been read."""
 
-    def __init__(self, request: Request, body: bytes) -> None:
-        self.request, self.body = request, body
+    def __init__(self, request: Request, body: bytes, limits: Limits) -> None:
+        self.request, self.body, self.limits = request, body, limits
 
     def note(self, document: Document) -> None:
-        """Leave for the log what was computed."""
-        unlinked = sum(mention.entity is None for mention in document)
-        found = {"mentions": len(document), "unlinked": unlinked, "rounds": document.rounds}
-        self.request.state.facts.update(found)
+        """Log what was computed, and refuse to go on when all documents together are too many."""
+        facts = self.request.state.facts
+        facts["mentions"] = facts.get("mentions", 0) + len(document)
+        facts["unlinked"] = facts.get("unlinked", 0) + sum(mention.entity is None for mention in document)
+        facts["rounds"] = max(facts.get("rounds", 0), document.rounds)
+        self.check_total(facts["mentions"])
+
+    def check_total(self, mentions: int) -> None:
+        """Refuse more mentions than one request may have in all its documents."""
+        if mentions > self.limits.total_mentions:
+            raise too_many(mentions, "mentions in all documents", self.limits.total_mentions)
 
     def json(self, model: type[Model]) -> Model:
         """The body as a value of that type."""
@@ -103,12 +111,6 @@ def number(given: dict[str, str], name: str, default: float, low: float, high: f
     if not low <= value <= high:
         raise RequestError(400, f"{name} is {clean(given[name])}, not between {low:g} and {high:g}")
     return value
-
-
-def clean(text: str, length: int = 60) -> str:
-    """What a client wrote, short and printable enough to stand in a sentence."""
-    shown = "".join(c if c.isprintable() else "?" for c in text[:length])
-    return f"{shown}…" if len(text) > length else shown
 
 
 def _sentence(wrong: ValidationError) -> str:

@@ -24,3 +24,9 @@ def status_of(error: PbohError) -> int:
     if isinstance(error, RequestError):
         return error.status
     return 422 if isinstance(error, InputError) else 500
+
+
+def clean(text: str, length: int = 60) -> str:
+    """What a client wrote, short and printable enough to stand in a sentence."""
+    shown = "".join(c if c.isprintable() else "?" for c in text[:length])
+    return f"{shown}…" if len(text) > length else shown

@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
+from pboh.service.connection import LINGER_BYTES, LINGER_SECONDS
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
 
 Scope = dict[str, Any]
 log = logging.getLogger("pboh.service")
 
-_LINGER_SECONDS = 1.0  # how long a client that sends too much is read on, so that it sees the answer
-_LINGER_BYTES = 8 << 20
+_SMALL = 64 << 10  # bytes of a body that every connection may hold
 _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -36,11 +36,16 @@ class _RefusedError(Exception):
         self.status, self.sentence = status, sentence
 
 
+class _GoneError(Exception):
+    """The client closed the connection before its request was complete."""
+
+
 class Guard:
     """Wraps an ASGI application; reads request bodies for it, whole and bounded, before it is called."""
 
     def __init__(self, app: Any, limits: Limits, metrics: Metrics) -> None:
         self.app, self.limits, self.metrics = app, limits, metrics
+        self._held = 0  # bytes of large bodies
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """Serve one request."""
@@ -48,46 +53,59 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        began, exchange = perf_counter(), _Exchange(send)
+        began, exchange, body = perf_counter(), _Exchange(send), bytearray()
         facts: dict[str, Any] = {}
         scope.setdefault("state", {})["facts"] = facts
         try:
-            body = await self._read(scope, receive)
-            await self.app(scope, _replay(body, receive), exchange.send)
+            await self._read(scope, receive, body)
+            await self.app(scope, _replay(bytes(body), receive), exchange.send)
         except _RefusedError as refused:
             await exchange.refuse(refused, receive)
-        except ClientGoneError:
+        except _GoneError:
             exchange.status = 499
+        except asyncio.CancelledError:
+            await exchange.answer(503, "the server is being stopped.")
         except Exception:
             log.exception(
                 "the request failed", extra={"facts": {"method": scope["method"], "path": scope["path"]}}
             )
             await exchange.answer(500, "something went wrong on this side; the log says what.")
         finally:
+            self._held -= max(0, len(body) - _SMALL)
             self._record(scope, exchange.status, perf_counter() - began, facts)
 
-    async def _read(self, scope: Scope, receive: Any) -> bytes:
-        """The body, if the client sends it in time and it is not too long."""
+    async def _read(self, scope: Scope, receive: Any, body: bytearray) -> None:
+        """Fill ``body``, if the client sends it in time, it is not too long, and there is room for it."""
         limit = self.limits.body
         too_long = _RefusedError(413, f"the request is larger than {limit:,} bytes; send it in parts.")
         for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value) > limit:
+            if name == b"content-length" and value.isdigit() and (len(value) > 15 or int(value) > limit):
                 raise too_long
-        body = bytearray()
         try:
             async with asyncio.timeout(self.limits.client_seconds):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise ClientGoneError
-                    body += message.get("body", b"")
+                        raise _GoneError
+                    self._take(body, message.get("body", b""))
                     if len(body) > limit:
                         raise too_long
                     if not message.get("more_body", False):
-                        return bytes(body)
+                        return
         except TimeoutError:
             seconds = f"{self.limits.client_seconds:g} seconds"
             raise _RefusedError(408, f"the request was not complete after {seconds}.") from None
+
+    def _take(self, body: bytearray, part: bytes) -> None:
+        """Add a part to a body; large bodies share a limited room, so that small ones always find some."""
+        before = max(0, len(body) - _SMALL)
+        body += part
+        self._held += max(0, len(body) - _SMALL) - before
+        if self._held > self.limits.waiting_bytes:
+            limit = f"{self.limits.waiting_bytes:,} bytes"
+            raise _RefusedError(
+                503, f"large requests wait here that together reach {limit}; ask again later."
+            )
 
     def _record(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
         route = facts.pop("route", "unmatched")
@@ -107,10 +125,6 @@ class Guard:
 
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
-
-
-class ClientGoneError(Exception):
-    """The client closed the connection before its request was complete."""
 
 
 class _Exchange:
@@ -144,9 +158,9 @@ class _Exchange:
     async def refuse(self, refused: _RefusedError, receive: Any) -> None:
         """Answer at once, then read on for a moment: a client that is still sending would miss the answer."""
         await self.answer(refused.status, refused.sentence, last=False)
-        left = _LINGER_BYTES
+        left = LINGER_BYTES
         try:
-            async with asyncio.timeout(_LINGER_SECONDS):
+            async with asyncio.timeout(LINGER_SECONDS):
                 while left > 0:
                     message = await receive()
                     left -= len(message.get("body", b"")) or 1

@@ -1,112 +1,150 @@
-"""Running the application: workers, signals, and connections that may not dawdle."""
+"""The process that starts the workers, replaces those that end or hang, and stops them in time."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import logging.config
+import multiprocessing
 import os
+import shutil
+import signal
+import socket
 import tempfile
-from typing import Any
-
-import uvicorn
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from time import monotonic
 
 from pboh.service.app import open_linker
 from pboh.service.logs import log_config
-from pboh.service.options import Options, check_port
+from pboh.service.options import Options, listen
+from pboh.service.worker import work
 
+HUNG_SECONDS = 30.0  # a worker whose event loop stands still that long is replaced
+START_SECONDS = 120.0  # the same before it has begun to serve
+_METRICS = "pboh-metrics-"
 log = logging.getLogger("pboh.service")
-_LATE = b'{"error":"the request was not complete in time."}'
-_TIMEOUT = (
-    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
-    b"content-length: %d\r\n\r\n%s" % (len(_LATE), _LATE)
-)
-_Base: Any = AutoHTTPProtocol
-
-
-class Protocol(_Base):  # type: ignore[misc]
-    """uvicorn's HTTP, with time-outs where it has none: for the head of a request, and for taking the answer.
-
-    A request whose head is complete is under the application's own time-out (see ``guard``).
-    """
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._seconds = Options.from_environment().limits.client_seconds
-        self._timer: asyncio.TimerHandle | None = None
-
-    def _expect(self, late: Any) -> None:
-        self._relax()
-        self._timer = self.loop.call_later(self._seconds, late)
-
-    def _relax(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _between_requests(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
-
-    def connection_made(self, transport: Any) -> None:
-        """A client that connects has to say something."""
-        super().connection_made(transport)
-        self._expect(self._late_head)
-
-    def data_received(self, data: bytes) -> None:
-        """The first bytes of a request start its clock; the end of its head stops it."""
-        super().data_received(data)
-        if not self._between_requests():
-            self._relax()
-        elif self._timer is None and not self.transport.is_closing():
-            self._expect(self._late_head)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is expected any more."""
-        self._relax()
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """The client does not take the answer: it has to, some time."""
-        super().pause_writing()
-        self._expect(self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """It took some of it."""
-        super().resume_writing()
-        self._relax()
-
-    def _late_head(self) -> None:
-        self._timer = None
-        if self._between_requests() and not self.transport.is_closing():
-            self.transport.write(_TIMEOUT)
-            self.transport.close()
 
 
 def run(options: Options) -> None:
-    """Serve until told to stop; running requests are finished first."""
+    """Serve until told to stop."""
     open_linker(options)  # fails now, with a sentence, rather than in every worker
-    check_port(options.host, options.port)
-    options.to_environment()
-    with tempfile.TemporaryDirectory(prefix="pboh-metrics-") as folder:
-        if options.workers > 1:  # before prometheus_client is imported by a worker
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        limits = options.limits
-        uvicorn.run(
-            "pboh.service.app:from_environment",
-            factory=True,
-            host=options.host,
-            port=options.port,
-            workers=options.workers,
-            http=Protocol,
-            ws="none",
-            lifespan="on",
-            log_config=log_config(options.log_format, options.log_level),
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=limits.connections,
-            timeout_keep_alive=max(1, int(limits.client_seconds)),
-            timeout_graceful_shutdown=options.shutdown_seconds,
-            timeout_worker_healthcheck=30,
-        )
+    with listen(options.host, options.port) as listening, _metrics_folder() as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # before a worker imports prometheus_client
+        logging.config.dictConfig(log_config(options.log_format, options.log_level))
+        log.info("listening", extra={"facts": {"host": options.host, "port": options.port}})
+        Supervisor(options, listening).run()
+
+
+@dataclass
+class Worker:
+    """A worker process: when it last showed life, and until when it may live on if it was told to stop."""
+
+    process: SpawnProcess
+    life: Pipe
+    beat: float = field(default_factory=monotonic)
+    serving: bool = False
+    ends: float | None = None
+
+    def is_hung(self, now: float) -> bool:
+        """Whether it has to be killed."""
+        if self.ends is not None:
+            return now > self.ends
+        return now - self.beat > (HUNG_SECONDS if self.serving else START_SECONDS)
+
+    def hear(self) -> None:
+        """Take its signs of life."""
+        with suppress(EOFError, OSError):  # it has just ended
+            while self.life.poll():
+                self.life.recv_bytes()
+                self.serving, self.beat = True, monotonic()
+
+    def stop(self, seconds: float) -> None:
+        """Tell it to stop within so many seconds."""
+        if self.ends is None:
+            self.ends = monotonic() + seconds
+            self.process.terminate()
+
+
+class Supervisor:
+    """Keeps as many workers as were asked for. SIGHUP replaces all of them, one after the other."""
+
+    def __init__(self, options: Options, listening: socket.socket) -> None:
+        self.options, self.listening = options, listening
+        self.workers: list[Worker] = []
+        self._old: list[Worker] = []  # to be replaced
+        self._stopping = False
+        self._not_before = 0.0
+
+    def run(self) -> None:
+        """Watch until a signal says stop and the last worker has ended."""
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: None)  # its number arrives through the pipe
+        while self.workers or not self._stopping:
+            self._tend()
+            ready = wait(
+                [reader, *(w.process.sentinel for w in self.workers), *(w.life for w in self.workers)], 0.5
+            )
+            if reader in ready:
+                self._obey(os.read(reader, 64))
+
+    def _obey(self, signals: bytes) -> None:
+        if signal.SIGHUP in signals:
+            self._old = list(self.workers)
+        if signal.SIGTERM in signals or signal.SIGINT in signals:
+            self._stopping = True
+            for worker in self.workers:
+                worker.stop(self.options.shutdown_seconds)
+
+    def _tend(self) -> None:
+        """Bury the dead, kill the hung, start what is missing, retire what has been replaced."""
+        now = monotonic()
+        for worker in list(self.workers):
+            worker.hear()
+            if not worker.process.is_alive():
+                self._bury(worker, now)
+            elif worker.is_hung(now):
+                worker.process.kill()
+        self._old = [worker for worker in self._old if worker in self.workers]
+        staying = [worker for worker in self.workers if worker.ends is None]
+        wanted = self.options.workers + bool(self._old)
+        if not self._stopping and len(staying) < wanted and now >= self._not_before:
+            self.workers += [self._started() for _ in range(wanted - len(staying))]
+        elif self._old and all(worker.serving for worker in staying) and len(staying) == wanted:
+            self._old.pop().stop(self.options.shutdown_seconds)
+
+    def _bury(self, worker: Worker, now: float) -> None:
+        self.workers.remove(worker)
+        worker.life.close()
+        if worker.ends is None:
+            facts = {"worker": worker.process.pid, "exit": worker.process.exitcode}
+            log.warning("a worker ended and is replaced", extra={"facts": facts})
+        if not worker.serving:
+            self._not_before = now + 1.0  # what ends before it serves will hardly do better at once
+
+    def _started(self) -> Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=work, args=(self.options, self.listening, theirs))
+        process.start()
+        theirs.close()
+        return Worker(process, ours)
+
+
+@contextmanager
+def _metrics_folder() -> Iterator[str]:
+    """A folder where workers count; those of servers that were killed are removed."""
+    place = Path(tempfile.gettempdir())
+    for left in place.glob(f"{_METRICS}*"):
+        owner = left.name.split("-")[2]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{_METRICS}{os.getpid()}-") as folder:
+        yield folder

@@ -120,7 +120,7 @@ def test_html_by_accept_escapes_everything(client):
         ("annotate", {"text": "x", "policy": "greylist"}, 400, "policy"),
         ("disambiguate", {"text": "plain"}, 400, "Spotlight's XML"),
         ("disambiguate", {"text": "<a/>"}, 422, "annotation"),
-        ("disambiguate", {"text": annotation().replace("'0'", "'3'")}, 422, "does not stand at"),
+        ("disambiguate", {"text": annotation().replace("'0'", "'3'")}, 422, "is not at offset"),
         ("disambiguate", {"text": annotation().replace("'0'", "'x'")}, 422, "not a number"),
         (
             "disambiguate",

@@ -20,8 +20,8 @@ from pboh.formats.nif import HEAD, NIF, context_turtle, phrase_turtle
 from pboh.formats.turtle import IRI, TYPE, Literal, TurtleError, parse_turtle
 from pboh.service.address import STRING, Address
 from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call, clean
-from pboh.service.errors import RequestError, too_many
+from pboh.service.call import Call
+from pboh.service.errors import RequestError, clean, too_many
 
 MEDIA_TYPES = ("application/x-turtle", "text/turtle")
 _FIELDS = {
@@ -35,6 +35,7 @@ _CONTAINERS = frozenset(NIF + name for name in ("Sentence", "Paragraph", "Title"
 _FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _MOST_CONTEXTS = 100
+_MOST_RESOURCES = 100_000
 
 
 @dataclass(slots=True)
@@ -94,6 +95,8 @@ def read(turtle: str) -> list[Context]:
                 resource.container |= str(value) in _CONTAINERS
             elif name == "context" or (name and isinstance(value, Literal)):
                 setattr(found.setdefault(subject, _Resource()), name, str(value))
+            if len(found) > _MOST_RESOURCES:
+                raise too_many(len(found), "resources", _MOST_RESOURCES)
     except TurtleError as reason:
         raise RequestError(400, reason.what, where=reason.where) from None
     contexts = _contexts(found)

@@ -13,8 +13,8 @@ from pboh.document import Mention
 from pboh.formats.identifiers import DBPEDIA, dbpedia, underscored
 from pboh.service.address import FORM, JSON, STRING, Address, parameter
 from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call, clean, json_response, number
-from pboh.service.errors import RequestError, too_many
+from pboh.service.call import Call, json_response, number
+from pboh.service.errors import RequestError, clean, too_many
 
 _TYPE = {"id": "entity", "name": "Entity"}
 _CALLBACK = re.compile(r"[A-Za-z_$][\w$.]{0,99}", re.ASCII)
@@ -43,7 +43,7 @@ def reconcile(bounded: BoundedLinker, call: Call) -> Response:
 def suggest(bounded: BoundedLinker, call: Call) -> Response:
     """Entities whose name is `prefix`."""
     given = call.fields()
-    prefix = given.get("prefix", "")[:500]
+    prefix = given.get("prefix", "")
     skip = int(number(given, "cursor", 0, 0, 10_000))
     found = bounded.named(prefix) if prefix.strip() else []
     rows = [{"id": underscored(e.title), "name": e.title, "notable": [_TYPE]} for e in found[skip:]]

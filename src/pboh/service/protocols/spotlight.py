@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from html import escape
 from typing import Any
+from xml.parsers import expat
 
-from lxml import etree
 from starlette.responses import Response
 
 from pboh.document import Document, Entity, Mention
 from pboh.formats.identifiers import dbpedia, escaped
 from pboh.service.address import FORM, JSON, STRING, Address, parameter
 from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call, clean, json_response, number
-from pboh.service.errors import RequestError
+from pboh.service.call import Call, json_response, number
+from pboh.service.errors import RequestError, clean
 
 HTML = "text/html"
 _FILTERS = ("types", "sparql")
@@ -176,24 +176,33 @@ def read_annotation(xml: str) -> tuple[str, list[tuple[int, int]]]:
     """Text and spans of `<annotation text="…"><surfaceForm name="…" offset="…"/></annotation>`."""
     if "<!" in xml:
         raise RequestError(400, "the annotation may not hold declarations, comments or CDATA")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    elements: list[tuple[str, dict[str, str]]] = []
+    parser = expat.ParserCreate("utf-8")
+    parser.XmlDeclHandler = _declared
+    parser.StartElementHandler = lambda tag, attributes: elements.append((tag, attributes))
     try:
-        root = etree.fromstring(xml.encode("utf-8", "surrogatepass"), parser)
-    except (etree.XMLSyntaxError, ValueError) as reason:
+        parser.Parse(xml.encode("utf-8", "surrogatepass"), True)
+    except expat.ExpatError as reason:
         raise RequestError(400, f"text is not Spotlight's XML ({clean(str(reason), 120)})") from None
-    text = root.get("text")
-    if root.tag != "annotation" or text is None:
+    root, attributes = elements[0]
+    text = attributes.get("text")
+    if root != "annotation" or text is None:
         raise RequestError(422, 'text is not Spotlight\'s XML: <annotation text="…"> expected')
     spans = []
-    for form in root.iter("surfaceForm"):
-        name, offset = form.get("name") or "", form.get("offset") or ""
+    for form in (attributes for tag, attributes in elements if tag == "surfaceForm"):
+        name, offset = form.get("name", ""), form.get("offset", "")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
             raise RequestError(422, f"the offset of {clean(name)!r} is {clean(offset)!r}, not a number")
         start = int(offset)
         if text[start : start + len(name)] != name:
-            raise RequestError(422, f"{clean(name)!r} does not stand at offset {start} of the text")
+            raise RequestError(422, f"{clean(name)!r} is not at offset {start} of the text")
         spans.append((start, start + len(name)))
     return text, spans
+
+
+def _declared(version: str, encoding: str | None, standalone: int) -> None:
+    if encoding and encoding.lower() != "utf-8":
+        raise RequestError(400, f"the annotation is in UTF-8, not {clean(encoding)}")
 
 
 _PARAMETERS = (

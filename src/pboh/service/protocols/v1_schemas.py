@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pboh.service.address import Problem
 
-LONGEST_NAME = 500  # characters of a name that is looked up
 Text = Annotated[str, Field(description="The document. Offsets count its code points.")]
 Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Shown = Annotated[int, Field(ge=0, le=256, description="How many candidates to show per mention.")]
