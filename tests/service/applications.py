@@ -24,7 +24,9 @@ from pboh.service.worker import config
 
 @pytest.fixture(scope="session")
 def limits() -> Limits:
-    return Limits(body=1 << 20, mentions=500, documents=20, seconds=60.0, client_seconds=2.0)
+    return Limits(
+        body=1 << 20, mentions=500, documents=20, seconds=60.0, client_seconds=2.0, waiting_bytes=4 << 20
+    )
 
 
 @pytest.fixture(scope="session")

@@ -8,67 +8,11 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
 
 import httpx
 import psutil
 import pytest
-from served import PBOH, TEXT, free_port, mentions_of, wait_until
-
-BODY = {"text": TEXT, "mentions": mentions_of()}
-
-
-class Served:
-    def __init__(self, process, port, log):
-        self.process, self.port, self.log = process, port, log
-        self.address = f"http://127.0.0.1:{port}"
-
-    def ask(self, timeout=30):
-        return httpx.post(f"{self.address}/v1/disambiguate", json=BODY, timeout=timeout)
-
-    def ready(self):
-        if self.process.poll() is not None:
-            pytest.fail(f"the server ended: {self.log.read_text()[-2000:]}")
-        try:
-            return httpx.get(f"{self.address}/readyz", timeout=10).status_code == 200
-        except httpx.HTTPError:
-            return False
-
-    def workers(self):
-        """Processes that serve, without multiprocessing's helpers."""
-        found = []
-        for child in psutil.Process(self.process.pid).children():
-            with suppress(psutil.Error):  # it may end while we look
-                if "spawn_main" in " ".join(child.cmdline()):
-                    found.append(child)
-        return found
-
-    def pids(self):
-        return {worker.pid for worker in self.workers()}
-
-    def lines(self):
-        written = self.log.read_text().splitlines()
-        return [json.loads(line) for line in written if not line.startswith("compiling kernels")]
-
-
-@contextmanager
-def serving(model, tmp_path, *options):
-    port = free_port()
-    log = tmp_path / "log"
-    command = [sys.executable, "-c", PBOH, "serve", "--model", str(model), "--port", str(port), *options]
-    with log.open("wb") as stderr:
-        process = subprocess.Popen(command, stderr=stderr, stdout=subprocess.DEVNULL)
-    try:
-        served = Served(process, port, log)
-        # Every new connection may meet another worker, and all of them shall be ready.
-        wait_until(lambda: all(served.ready() for _ in range(12)), 240)
-        yield served
-    finally:
-        process.terminate()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
+from served import BODY, PBOH, serving, wait_until
 
 
 def refused(*options, code=1):

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+import msgspec
 from starlette.responses import Response
 
 import pboh
@@ -18,8 +17,8 @@ from pboh.service.call import Call
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 STRING = {"type": "string"}
-Shape = type[BaseModel] | dict[str, Any]
-_REFERENCE = "#/components/schemas/{model}"
+Shape = Any  # a type that msgspec describes, or a JSON schema
+REFERENCE = "#/components/schemas/{name}"
 _REFUSALS = {
     400: "The request cannot be read.",
     408: "The request was sent too slowly.",
@@ -30,7 +29,7 @@ _REFUSALS = {
 }
 
 
-class Problem(BaseModel):
+class Problem(msgspec.Struct):
     """Why there is no answer."""
 
     error: str
@@ -48,22 +47,28 @@ class Address:
     gives: Mapping[str, Shape] = field(default_factory=dict)  # answers by media type
     parameters: tuple[dict[str, Any], ...] = ()
     refuses: Mapping[int, str] = field(default_factory=dict)  # statuses beyond the usual ones
+    example: Any = None  # of a body
     instant: bool = False
 
     def described(self) -> dict[str, Any]:
         """The operation as OpenAPI writes it."""
         refusals = {} if self.instant else {**_REFUSALS, **self.refuses}
-        problem = _content({JSON: Problem})
         operation: dict[str, Any] = {
             "tags": [self.tag],
             "description": inspect.getdoc(self.answer),
             "responses": {"200": {"description": "The answer.", "content": _content(self.gives)}}
-            | {str(status): {"description": why, "content": problem} for status, why in refusals.items()},
+            | {
+                str(status): {"description": why, "content": _content({JSON: Problem})}
+                for status, why in refusals.items()
+            },
         }
         if self.parameters:
             operation["parameters"] = list(self.parameters)
         if self.takes:
-            operation["requestBody"] = {"required": True, "content": _content(self.takes)}
+            content = _content(self.takes)
+            for media in content.values() if self.example else ():
+                media["example"] = self.example
+            operation["requestBody"] = {"required": True, "content": content}
         return operation
 
 
@@ -79,9 +84,8 @@ def openapi(addresses: Iterable[Address]) -> dict[str, Any]:
     """The description of the whole service."""
     listed = [address for address in addresses if address.gives]
     shapes = [shape for address in listed for shape in (*address.takes.values(), *address.gives.values())]
-    models: dict[type[BaseModel], None] = {Problem: None}
-    models |= {shape: None for shape in shapes if not isinstance(shape, dict)}
-    _, components = models_json_schema([(model, "validation") for model in models], ref_template=_REFERENCE)
+    types = [Problem, *(shape for shape in shapes if not isinstance(shape, dict))]
+    _, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
     for address in listed:
         operations = paths.setdefault(address.path.replace(":path}", "}"), {})
@@ -95,14 +99,15 @@ def openapi(addresses: Iterable[Address]) -> dict[str, Any]:
             "version": pboh.__version__,
         },
         "paths": paths,
-        "components": {"schemas": components["$defs"]},
+        "components": {"schemas": components},
     }
 
 
-def _content(shapes: Mapping[str, Shape]) -> dict[str, Any]:
-    return {
-        kind: {
-            "schema": shape if isinstance(shape, dict) else {"$ref": _REFERENCE.format(model=shape.__name__)}
-        }
-        for kind, shape in shapes.items()
-    }
+def _content(shapes: Mapping[str, Shape]) -> dict[str, dict[str, Any]]:
+    """Schemas by media type, types as references to the components."""
+    described = {}
+    for kind, shape in shapes.items():
+        if not isinstance(shape, dict):
+            [shape], _ = msgspec.json.schema_components([shape], ref_template=REFERENCE)  # noqa: PLW2901
+        described[kind] = {"schema": shape}
+    return described

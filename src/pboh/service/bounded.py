@@ -112,7 +112,7 @@ class BoundedLinker:
         limits = self.limits
         if len(spans) > limits.mentions:
             raise too_many(len(spans), "mentions", limits.mentions)
-        longest = max((span[1] - span[0] for span in spans), default=0)
+        longest = max((min(span[1], len(text)) - span[0] for span in spans), default=0)
         if longest > limits.mention_characters:
             raise too_many(longest, "characters in a mention", limits.mention_characters)
         return self._counted(self.linker.disambiguate(text, spans, overlapping=overlapping))

@@ -14,7 +14,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pboh.service.options import Limits
 
-_SLICE = 4 << 10  # bytes to parse before other connections have their turn
+# Bytes to parse before other connections have their turn, by what is being read: a few milliseconds at most.
+_HEAD_SLICE, _BODY_SLICE, _CHUNKS_SLICE = 4 << 10, 64 << 10, 1 << 10
 LINGER_SECONDS = 1.0  # how long a client that sends too much is read on, so that it sees the answer
 LINGER_BYTES = 8 << 20
 
@@ -36,6 +37,7 @@ class Connection(H11Protocol):
         self._ended = False  # the client sends no more
         self._refused = False
         self._last = False  # the server stops after this request
+        self._spare = limits.head  # bytes that may still be neither head nor body
         self._timer: asyncio.TimerHandle | None = None
 
     # -- reading ----------------------------------------------------------------------------------
@@ -50,26 +52,48 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Keep what came, and parse as much of it as is due."""
-        self._unread += data
-        if self._refused and len(self._unread) > LINGER_BYTES:
+        if not self._refused:
+            self._unread += data
+            self._read_on()
+            return
+        self._spare -= len(data)
+        if self._spare < -LINGER_BYTES:
             self.transport.abort()
-        self._read_on()
 
     def _read_on(self) -> None:
         if self._refused or self.transport.is_closing():
             return
         if self._unread and not self._answering() and not self.flow.full:
-            part = bytes(self._unread[:_SLICE])
-            del self._unread[:_SLICE]
-            super().data_received(part)
+            size = self._slice()
+            part = bytes(self._unread[:size])
+            del self._unread[:size]
+            if not self._parse(part):
+                return
             if not self._between_requests():
                 self._relax()
                 self.cycle.keep_alive &= not self._last
-            elif self._timer is None and not self._refused:
+            elif self._timer is None:
                 self._expect(self._late)
             if self._unread:
                 self.loop.call_soon(self._read_on)
         self.flow.hold(bool(self._unread))
+
+    def _parse(self, part: bytes) -> bool:
+        """Parse a slice, False if that ends the connection; chunks may not outweigh what they carry."""
+        before = 0 if self._between_requests() else len(self.cycle.body)
+        if self._between_requests():
+            self._spare = self._limits.head
+        super().data_received(part)
+        if not self._refused and not self._between_requests():
+            self._spare += 2 * (len(self.cycle.body) - before) - len(part)
+            if self._spare < 0 and self.cycle.more_body:
+                self._refuse(400, "the chunks of the request are too small")
+        return not self._refused
+
+    def _slice(self) -> int:
+        if self._between_requests():
+            return _HEAD_SLICE
+        return _CHUNKS_SLICE if any(b"transfer-encoding" in pair for pair in self.headers) else _BODY_SLICE
 
     def _between_requests(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
@@ -142,9 +166,15 @@ class Connection(H11Protocol):
     def _refuse(self, status: int, sentence: str) -> None:
         """Answer without the application, then read on for a moment: the client may still be sending."""
         self._refused = True
-        if not self._between_requests() and self.cycle.response_started:
-            self.transport.close()
-            return
+        self._unread.clear()
+        self.flow.full = False
+        self.flow.hold(False)
+        if not self._between_requests():
+            self.cycle.disconnected = True  # for the application the client is gone
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
+                self.transport.close()
+                return
         body = msgspec.json.encode({"error": f"{sentence}."})
         head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
         self.transport.write(

@@ -29,7 +29,7 @@ function fieldsOf(api, schema) {
 
 function tryOut(path, method, operation, api) {
   const [kind, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const example = named(api, content?.schema)?.examples?.[0];
+  const example = content?.example;
   const address = make("input", { type: "search", value: path, "aria-label": "Address" });
   const value = example ? JSON.stringify(example, null, 2) : "";
   const body = kind ? make("textarea", { rows: 5, value, "aria-label": "Body" }) : null;

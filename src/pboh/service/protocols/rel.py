@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, RootModel
+from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from pboh.formats.identifiers import underscored
 from pboh.service.address import JSON, Address
 from pboh.service.bounded import BoundedLinker
 from pboh.service.call import Call, json_response
-from pboh.service.protocols.v1_schemas import Given, Index, Text
+from pboh.service.protocols.v1_schemas import Index, Text
 
 
-class RelRequest(Given):
+class RelRequest(Struct, forbid_unknown_fields=True):
     """A text and, for disambiguation only, its spans as (start, length)."""
 
     text: Text
-    spans: list[Annotated[list[Index], Field(min_length=2, max_length=2)]] = Field(
-        default=[], description="Empty: the mentions are found."
-    )
-    tagger: str | None = Field(None, description="Accepted and ignored: there is one detector.")
-
-
-class RelAnswer(RootModel[list[list[int | float | str]]]):
-    """Rows of start, length, mention, entity, confidence of both steps, and tag."""
+    spans: Annotated[list[tuple[Index, Index]], Meta(description="Empty: the mentions are found.")] = []
+    tagger: Annotated[str | None, Meta(description="Accepted and ignored: there is one detector.")] = None
 
 
 def rel(bounded: BoundedLinker, call: Call) -> Response:
@@ -54,6 +48,6 @@ def rel(bounded: BoundedLinker, call: Call) -> Response:
 
 
 ADDRESSES = [
-    Address("POST", path, rel, "REL", takes={JSON: RelRequest}, gives={JSON: RelAnswer})
+    Address("POST", path, rel, "REL", takes={JSON: RelRequest}, gives={JSON: list[list[int | float | str]]})
     for path in ("/", "/rel")  # REL's own server answers at its root
 ]

@@ -177,9 +177,14 @@ def read_annotation(xml: str) -> tuple[str, list[tuple[int, int]]]:
     if "<!" in xml:
         raise RequestError(400, "the annotation may not hold declarations, comments or CDATA")
     elements: list[tuple[str, dict[str, str]]] = []
+
+    def keep(tag: str, attributes: dict[str, str]) -> None:
+        if not elements or tag == "surfaceForm":
+            elements.append((tag, attributes))
+
     parser = expat.ParserCreate("utf-8")
     parser.XmlDeclHandler = _declared
-    parser.StartElementHandler = lambda tag, attributes: elements.append((tag, attributes))
+    parser.StartElementHandler = keep
     try:
         parser.Parse(xml.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as reason:
@@ -189,7 +194,7 @@ def read_annotation(xml: str) -> tuple[str, list[tuple[int, int]]]:
     if root != "annotation" or text is None:
         raise RequestError(422, 'text is not Spotlight\'s XML: <annotation text="…"> expected')
     spans = []
-    for form in (attributes for tag, attributes in elements if tag == "surfaceForm"):
+    for _, form in elements[1:]:
         name, offset = form.get("name", ""), form.get("offset", "")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
             raise RequestError(422, f"the offset of {clean(name)!r} is {clean(offset)!r}, not a number")

@@ -149,15 +149,20 @@ def _described(bounded: BoundedLinker, entity: Entity) -> dict[str, Any]:
 
 _TITLE = parameter("title", "A title.", place="path", required=True)
 _NAME = parameter("name", "A name, as it is written in a text.", required=True, minLength=1)
+_EXAMPLE = {"text": "Jordan and Pippen won with the Bulls."}
+_SPANS = {**_EXAMPLE, "mentions": [{"start": 0, "end": 6}, {"start": 31, "end": 36}]}
 ADDRESSES = [
     *(
-        Address("POST", f"/v1/{name}", answer, "linking", takes={JSON: takes}, gives={JSON: gives})
-        for name, answer, takes, gives in (
-            ("link", link, schemas.LinkRequest, schemas.DocumentAnswer),
-            ("disambiguate", disambiguate, schemas.DisambiguateRequest, schemas.DocumentAnswer),
-            ("batch", batch, schemas.BatchRequest, schemas.BatchAnswer),
-            ("graph", factor_graph, schemas.GraphRequest, schemas.GraphAnswer),
-            ("explain", explain, schemas.ExplainRequest, schemas.ExplainAnswer),
+        Address(
+            "POST", f"/v1/{name}", answer, "linking",
+            takes={JSON: takes}, gives={JSON: gives}, example=example,
+        )
+        for name, answer, takes, gives, example in (
+            ("link", link, schemas.LinkRequest, schemas.DocumentAnswer, _EXAMPLE),
+            ("disambiguate", disambiguate, schemas.DisambiguateRequest, schemas.DocumentAnswer, _SPANS),
+            ("batch", batch, schemas.BatchRequest, schemas.BATCH_ANSWER, {"documents": [_EXAMPLE]}),
+            ("graph", factor_graph, schemas.GraphRequest, schemas.GraphAnswer, _SPANS),
+            ("explain", explain, schemas.ExplainRequest, schemas.ExplainAnswer, {**_SPANS, "mention": 0}),
         )
     ),
     Address(

@@ -4,64 +4,50 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
-from pboh.service.address import Problem
+from pboh.service.address import REFERENCE
 
-Text = Annotated[str, Field(description="The document. Offsets count its code points.")]
-Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Shown = Annotated[int, Field(ge=0, le=256, description="How many candidates to show per mention.")]
-Threshold = Annotated[
-    float | None, Field(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")
-]
-_EXAMPLE = "Jordan and Pippen won with the Bulls."
-_SPANS: list[Any] = [{"start": 0, "end": 6}, {"start": 31, "end": 36}]
+Text = Annotated[str, Meta(description="The document. Offsets count its code points.")]
+Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Shown = Annotated[int, Meta(ge=0, le=256, description="How many candidates to show per mention.")]
+Share = Annotated[float, Meta(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")]
 
 
-class Given(BaseModel):
-    """What clients send: types are strict, unknown names are an error."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class GivenMention(Given):
+class GivenMention(Struct, forbid_unknown_fields=True, gc=False):
     """A span of the text; ``entity`` clamps it to a title, and it then steers the rest."""
 
-    start: Index = Field(description="First code point.")
-    end: Index = Field(description="One behind the last code point.")
-    entity: str | None = Field(None, description="A title the mention is known to mean.")
+    start: Annotated[Index, Meta(description="First code point.")]
+    end: Annotated[Index, Meta(description="One behind the last code point.")]
+    entity: Annotated[str | None, Meta(description="A title the mention is known to mean.")] = None
 
 
-class LinkRequest(Given):
+class LinkRequest(Struct, forbid_unknown_fields=True):
     """A text whose mentions are to be found and resolved."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": _EXAMPLE}]})
-
     text: Text
-    threshold: Threshold = None
+    threshold: Share | None = None
     candidates: Shown = 10
 
 
-class DisambiguateRequest(Given):
+class DisambiguateRequest(Struct, forbid_unknown_fields=True):
     """A text with its mentions."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": _EXAMPLE, "mentions": _SPANS}]})
 
     text: Text
     mentions: list[GivenMention]
-    overlapping: bool = Field(False, description="Whether mentions may overlap.")
+    overlapping: Annotated[bool, Meta(description="Whether mentions may overlap.")] = False
     candidates: Shown = 10
 
 
-class BatchDocument(Given):
+class BatchDocument(Struct, forbid_unknown_fields=True):
     """One document of a batch; without ``mentions``, they are found."""
 
-    id: str | None = None
     text: Text
     mentions: list[GivenMention] | None = None
+    id: str | None = None
 
 
-class BatchRequest(Given):
+class BatchRequest(Struct, forbid_unknown_fields=True):
     """Several documents, each resolved on its own."""
 
     documents: list[BatchDocument]
@@ -69,35 +55,35 @@ class BatchRequest(Given):
     candidates: Shown = 10
 
 
-class GraphRequest(Given):
+class GraphRequest(Struct, forbid_unknown_fields=True):
     """A document whose factor graph is wanted; without ``mentions``, they are found."""
 
     text: Text
     mentions: list[GivenMention] | None = None
     overlapping: bool = True
-    threshold: Threshold = None
+    threshold: Share | None = None
 
 
-class ExplainRequest(Given):
+class ExplainRequest(Struct, forbid_unknown_fields=True):
     """A document and the number of the mention to explain."""
 
     text: Text
     mentions: list[GivenMention]
-    mention: Index = Field(description="Which of them, counted from 0.")
+    mention: Annotated[Index, Meta(description="Which of them, counted from 0.")]
     overlapping: bool = True
 
 
-class CandidateAnswer(BaseModel):
+class CandidateAnswer(Struct):
     """A possible entity of a mention."""
 
     entity: str
     id: str | None
-    prior: float = Field(description="p(e|m): how often this name means this entity.")
-    score: float | None = Field(description="Its score given all other answers (log).")
+    prior: Annotated[float, Meta(description="p(e|m): how often this name means this entity.")]
+    score: Annotated[float | None, Meta(description="Its score given all other answers (log).")]
     probability: float
 
 
-class MentionAnswer(BaseModel):
+class MentionAnswer(Struct):
     """A mention and what it means; ``entity`` is null when it is left unlinked."""
 
     start: int
@@ -108,30 +94,37 @@ class MentionAnswer(BaseModel):
     score: float | None
     probability: float
     clamped: bool
-    detection: float = Field(description="How surely this is a mention worth its link; 1 for a given one.")
+    detection: Annotated[float, Meta(description="How surely this is a mention; 1 for a given one.")]
     candidates: list[CandidateAnswer]
 
 
-class DocumentAnswer(BaseModel):
+class DocumentAnswer(Struct):
     """A resolved document."""
 
     id: str | None
     mentions: list[MentionAnswer]
-    rounds: int = Field(description="Rounds of belief propagation.")
+    rounds: Annotated[int, Meta(description="Rounds of belief propagation.")]
     converged: bool
 
 
-class BatchAnswer(BaseModel):
-    """Answers in the order of the request; a document that cannot be answered has an error instead."""
-
-    documents: list[DocumentAnswer | Problem]
+# Answers in the order of the request; a document that cannot be answered has an error instead.
+BATCH_ANSWER = {
+    "type": "object",
+    "properties": {
+        "documents": {
+            "type": "array",
+            "items": {"anyOf": [{"$ref": REFERENCE.format(name=n)} for n in ("DocumentAnswer", "Problem")]},
+        }
+    },
+    "required": ["documents"],
+}
 
 
 class GraphCandidate(CandidateAnswer):
     """A candidate with the local terms of its score."""
 
-    local: float = Field(description="log p(e|m) + context: what speaks for it without neighbours.")
-    context: float = Field(description="Part of ``local`` that comes from the words around the mention.")
+    local: Annotated[float, Meta(description="log p(e|m) + context: what speaks for it without neighbours.")]
+    context: Annotated[float, Meta(description="The part of ``local`` that the words around bring.")]
 
 
 class GraphMention(MentionAnswer):
@@ -141,32 +134,28 @@ class GraphMention(MentionAnswer):
     candidates: list[GraphCandidate]  # type: ignore[assignment]
 
 
-class GraphEdge(BaseModel):
+class GraphEdge(Struct):
     """A factor between candidate ``x`` of mention ``a`` and candidate ``y`` of mention ``b``."""
 
     a: int
     x: int
     b: int
     y: int
-    value: float = Field(description="λ(e, e′) beyond what a pair never seen together gets.")
+    value: Annotated[float, Meta(description="λ(e, e′) beyond what a pair never seen together gets.")]
 
 
-class GraphAnswer(BaseModel):
+class GraphAnswer(Struct):
     """The factor graph of a document and how belief propagation went on it."""
 
     mentions: list[GraphMention]
-    edges: list[GraphEdge] = Field(
-        description="Between entities that were best in some round; strongest first."
-    )
-    unseen: float = Field(description="What a pair never seen together contributes.")
-    rounds: list[list[list[float]]] = Field(
-        description="Share of every candidate: [round][mention][candidate]."
-    )
+    edges: Annotated[list[GraphEdge], Meta(description="Between the best of all rounds; strongest first.")]
+    unseen: Annotated[float, Meta(description="What a pair never seen together contributes.")]
+    rounds: Annotated[list[list[list[float]]], Meta(description="Shares: [round][mention][candidate].")]
     converged: bool
     milliseconds: float
 
 
-class Term(BaseModel):
+class Term(Struct):
     """One term of a score."""
 
     label: str
@@ -174,7 +163,7 @@ class Term(BaseModel):
     mention: int | None
 
 
-class ExplanationAnswer(BaseModel):
+class ExplanationAnswer(Struct):
     """The terms of a candidate's score; they add up to ``score``."""
 
     entity: str
@@ -187,28 +176,28 @@ class ExplanationAnswer(BaseModel):
     score: float
 
 
-class ExplainAnswer(BaseModel):
+class ExplainAnswer(Struct):
     """Explanations of all candidates of a mention, most probable first."""
 
     explanations: list[ExplanationAnswer]
 
 
-class EntityAnswer(BaseModel):
+class EntityAnswer(Struct):
     """What the model knows of an entity."""
 
     title: str
     id: str | None
-    links: int = Field(description="Links of the corpus that lead to it.")
-    documents: int = Field(description="Documents of the corpus that mention it.")
+    links: Annotated[int, Meta(description="Links of the corpus that lead to it.")]
+    documents: Annotated[int, Meta(description="Documents of the corpus that mention it.")]
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(Struct):
     """Entities a name may mean, likeliest first."""
 
     entities: list[EntityAnswer]
 
 
-class InfoAnswer(BaseModel):
+class InfoAnswer(Struct):
     """The program, the model it answers from, its settings and the limits of this server."""
 
     version: str
