@@ -13,7 +13,7 @@ import pboh
 
 SOURCE = Path(pboh.__file__).parent
 STREAM = (
-    "errors", "text", "files", "document", "formats",  # what everybody may use
+    "errors", "deadline", "text", "files", "document", "formats",  # what everybody may use
     "corpus", "counts", "model", "train",  # from pages to a model
     "inference", "detection", "linker",  # from a text to a document
     "evaluation", "learning", "annotation", "service", "integrations", "cli",  # what is done with it

@@ -1,8 +1,10 @@
-"""Kernels are compiled once, and people are told."""
+"""Kernels are compiled once, people are told, and nobody else can put theirs in the place of ours."""
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 
 def test_it_says_so_when_kernels_are_compiled_and_only_then(caplog):
@@ -17,3 +19,33 @@ def test_it_says_so_when_kernels_are_compiled_and_only_then(caplog):
         njit(lambda x: x + 1)(1)
         time.sleep(0.1)
     assert "compiling kernels" in caplog.text
+
+
+def test_kernels_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch):
+    from pboh.files import kernel_cache
+
+    fallback = tmp_path / f"pboh-{os.getuid()}"
+    writable = os.access
+    package = Path(kernel_cache.__file__).parents[1]
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != package and writable(path, mode))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nothing/can/be/made/here")
+    monkeypatch.setattr(kernel_cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+    def chosen():
+        kernel_cache.ensure_kernel_cache()
+        return os.environ.pop("NUMBA_CACHE_DIR", None)
+
+    fallback.mkdir(mode=0o777)
+    fallback.chmod(0o777)  # whoever may write there could put another folder in the place of ours
+    assert chosen() is None
+    fallback.chmod(0o700)
+    assert chosen() == str(fallback / "kernels")
+    (fallback / "kernels").rmdir()
+    (fallback / "kernels").symlink_to(tmp_path)
+    assert chosen() is None
+    (fallback / "kernels").unlink()
+    somebody = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: somebody)  # now it all belongs to somebody else
+    fallback.rename(tmp_path / f"pboh-{os.getuid()}")
+    assert chosen() is None

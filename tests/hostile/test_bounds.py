@@ -88,12 +88,12 @@ def test_turtle_does_not_grow_beyond_measure(client):
     )
     for turtle in (prefix, base):
         began = time.perf_counter()
-        refused(client.post("/nif", content=turtle, headers=TURTLE), 400, "times the document")
+        refused(client.post("/nif", content=turtle, headers=TURTLE), 400, "20 times")
         assert time.perf_counter() - began < 3
     for turtle in (nested, doubled):
         assert client.post("/nif", content=turtle, headers=TURTLE).status_code in (400, 413, 422)
     deep = "<a:a> <a:b> " + "(" * 200_000
-    refused(client.post("/nif", content=deep, headers=TURTLE), 400, "deep")
+    refused(client.post("/nif", content=deep, headers=TURTLE), 400)
     many = "".join(f"<a:{i}> a <b:b> .\n" for i in range(60_000))
     assert client.post("/nif", content=many[:1_000_000], headers=TURTLE).status_code in (400, 413, 422)
 

@@ -18,6 +18,10 @@ def _limit(help: str, least: float) -> Any:
     return Option(help=help, min=least, rich_help_panel="Limits")
 
 
+def _size(help: str) -> Any:
+    return Option(metavar="SIZE", help=help, rich_help_panel="Limits")
+
+
 @app.command("serve")
 def serve_command(
     model: options.Model = None,
@@ -42,13 +46,9 @@ def serve_command(
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Option(help="Log nothing less important.")
     ] = "info",
-    max_body: Annotated[
-        str, Option(metavar="SIZE", help="Largest request.", rich_help_panel="Limits")
-    ] = "4MB",
+    max_body: Annotated[str, _size("Largest request.")] = "4MB",
     max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
-    max_head: Annotated[
-        str, typer.Option(metavar="SIZE", help="Largest address with headers.", rich_help_panel="Limits")
-    ] = "64KB",
+    max_head: Annotated[str, _size("Largest address with its headers.")] = "64KB",
     max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
     max_total_mentions: Annotated[
         int, _limit("Mentions of all documents of a request.", 1)
@@ -62,9 +62,7 @@ def serve_command(
         float, _limit("Time a client has to send a request.", 0.1)
     ] = LIMITS.client_seconds,
     max_waiting: Annotated[int, _limit("Requests that wait in a worker.", 1)] = LIMITS.waiting,
-    max_waiting_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Large requests in a worker.", rich_help_panel="Limits")
-    ] = "64MB",
+    max_waiting_bytes: Annotated[str, _size("All large requests of a worker together.")] = "64MB",
     max_connections: Annotated[int, _limit("Connections of a worker.", 1)] = LIMITS.connections,
     shutdown_seconds: Annotated[int, _limit("Time running requests have to finish.", 0)] = 30,
 ) -> None:

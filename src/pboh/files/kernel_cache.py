@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,9 +27,15 @@ def ensure_kernel_cache() -> None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
             continue
-        if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+        if os.access(folder, os.W_OK) and _is_ours(folder) and _is_ours(folder.parent):
             os.environ["NUMBA_CACHE_DIR"] = str(folder)
             return
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can put files there: they would be run as code."""
+    about = folder.lstat()
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o022
 
 
 @contextmanager

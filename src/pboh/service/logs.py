@@ -38,6 +38,11 @@ class TextFormatter(logging.Formatter):
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
+def unless_offered(record: logging.LogRecord) -> bool:
+    """Clients may offer HTTP/2 or a WebSocket with every request; uvicorn warns of each, twice."""
+    return not record.getMessage().startswith(("Unsupported upgrade", "No supported WebSocket"))
+
+
 def log_config(form: str, level: str) -> dict[str, Any]:
     """Configuration for :mod:`logging`; the server's own access log is off, ours says more."""
     formatter = {"json": JsonFormatter, "text": TextFormatter}[form]
@@ -46,7 +51,10 @@ def log_config(form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": f"{formatter.__module__}.{formatter.__qualname__}"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"offers": {"()": lambda: unless_offered}},
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["offers"]}
+        },
         "loggers": {
             "pboh": quiet,
             "uvicorn": quiet,

@@ -205,5 +205,5 @@ class InfoAnswer(Struct):
     entities: int
     model: dict[str, Any]
     settings: dict[str, Any]
-    threshold: float = Field(description="Found mentions with a lower ``detection`` are left out by default.")
+    threshold: Annotated[float, Meta(description="The ``detection`` that found mentions need by default.")]
     limits: dict[str, float]
