@@ -73,10 +73,30 @@ class Explanation:
         """Plain values: the title of the entity, and its terms."""
         return {**asdict(self), "entity": self.entity.title}
 
+    def terms(self, most: int) -> list[tuple[str, str, float]]:
+        """Kind, label and value of the terms of the score.
+
+        Of words and of neighbours the ``most`` important ones are named; the rest of each is one term.
+        """
+        found = [("name", "the name alone", self.prior)]
+        if self.coreference:
+            found.append(("name", "a longer name in the text", self.coreference))
+        found += _largest("word", self.words, most)
+        if self.unmatched:
+            found.append(("words", "words it was not seen with", self.unmatched))
+        return found + _largest("neighbour", self.neighbours, most)
+
     def _repr_html_(self) -> str:
         from pboh.formats.html import explanation_in_notebook  # noqa: PLC0415
 
         return explanation_in_notebook(self)
+
+
+def _largest(kind: str, terms: tuple[Contribution, ...], most: int) -> list[tuple[str, str, float]]:
+    ordered = sorted(terms, key=lambda term: -abs(term.value))
+    rest = ordered[most:]
+    others = [(f"{kind}s", f"{len(rest)} more {kind}s", sum(term.value for term in rest))] if rest else []
+    return [*((kind, term.label, term.value) for term in ordered[:most]), *others]
 
 
 class Part(Protocol):

@@ -115,7 +115,7 @@ def test_pages_of_odd_documents():
     )
     page = to_html(odd)
     page.encode()
-    assert "&quot;&lt;&amp;" in page
+    assert "&#34;&lt;&amp;" in page
     assert "no candidate" in page
 
 

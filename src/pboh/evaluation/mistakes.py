@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pboh.document import Candidate, Contribution, Document, Mention
+from pboh.document import Candidate, Document, Mention
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.evaluation.metrics import Answer, AnsweredDocument, Judgement, Resolve
 
@@ -119,25 +119,9 @@ def _terms(mention: Mention, candidate: Candidate | None) -> dict[str, Any] | No
     explanation = mention.explain(candidate.entity) if candidate else None
     if candidate is None or explanation is None:
         return None
-    terms: list[list[Any]] = [["name", "p(entity | name)", explanation.prior]]
-    if explanation.coreference:
-        terms.append(["name", "longer mention", explanation.coreference])
-    terms += _largest("word", explanation.words)
-    if explanation.unmatched:
-        terms.append(["word", "words never seen with it", explanation.unmatched])
-    terms += _largest("neighbour", explanation.neighbours)
     return {
         "title": candidate.entity.title,
         "probability": round(candidate.probability, 4),
         "score": round(explanation.score, 3),
-        "terms": [[group, label, round(value, 3)] for group, label, value in terms],
+        "terms": [[kind, label, round(value, 3)] for kind, label, value in explanation.terms(_SHOWN)],
     }
-
-
-def _largest(group: str, terms: Sequence[Contribution]) -> list[list[Any]]:
-    """The terms that matter most, the others as one sum, so that all still add up to the score."""
-    ordered = sorted(terms, key=lambda term: -abs(term.value))
-    shown = [[group, term.label, term.value] for term in ordered[:_SHOWN]]
-    rest = ordered[_SHOWN:]
-    others = [[group, f"{len(rest)} more", sum(term.value for term in rest)]] if rest else []
-    return [*shown, *others]
