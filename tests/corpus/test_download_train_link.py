@@ -29,7 +29,6 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
         mirror.files[base + NAME] = bz2.compress((DATA / "world.xml").read_bytes())
         job = {"status": "done", "files": {NAME: mirror.entry(base, NAME)}}
         mirror.files[STATUS] = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
-        mirror.add_dump_sums()
         download("testwiki", folder, mirror=mirror.url)
     return folder
 

@@ -97,38 +97,32 @@ class Mirror:
         return [headers for method, asked, headers in self.requests if (method, asked) == ("GET", path)]
 
     def add_dump(self, date: str = "20260101", status: str = "done") -> None:
-        """A dump as Wikimedia writes it: parts, index files, the recombined whole, status and sums."""
+        """A dump as Wikimedia writes it: parts, index files, the recombined whole, and the status."""
         base = f"/testwiki/{date}/"
         parts = {NAMES[n].replace("20260101", date): BODIES[n] for n in sorted(NAMES, reverse=True)}
         stem = f"testwiki-{date}-pages-articles-multistream"
         other = {f"{stem}-index1.txt-p1p1000.bz2": b"index", f"{stem}.xml.bz2": b"".join(BODIES.values())}
-        files = parts | other
-        self.files |= {base + name: body for name, body in files.items()}
+        self.files |= {base + name: body for name, body in (parts | other).items()}
+        self.add_status(date, status)
+        dates = {path.split("/")[2] for path in self.files if path.count("/") == 3}
+        links = "".join(f'<a href="{date}/">{date}/</a>\n' for date in sorted(dates))
+        self.files["/testwiki/"] = f'<a href="../">../</a>\n{links}<a href="latest/">latest/</a>'.encode()
+
+    def add_status(self, date: str = "20260101", status: str = "done") -> None:
+        """What a dump says of its files as they are now."""
+        base, whole = f"/testwiki/{date}/", "-pages-articles-multistream.xml.bz2"
+        paths = [path for path in self.files if path.startswith(base) and path.endswith(".bz2")]
+        names = [path.removeprefix(base) for path in paths if not path.endswith(whole)]
         jobs = {
             "articlesmultistreamdump": {
                 "status": status,
                 "updated": "2026-01-03 10:00:00",
-                "files": {name: self.entry(base, name) for name in files if name != f"{stem}.xml.bz2"},
+                "files": {name: self.entry(base, name) for name in names},
             },
             "articlesmultistreamdumprecombine": {"status": status, "files": {}},
             "metahistory7zdump": {"status": "waiting", "updated": "", "files": 0},
         }
         self.files[base + "dumpstatus.json"] = json.dumps({"version": "0.8", "jobs": jobs}).encode()
-        self.add_dump_sums(date)
-        self.files[base] = "".join(f'<a href="{name}">{name}</a>\n' for name in files).encode()
-        dates = {path.split("/")[2] for path in self.files if path.count("/") == 3}
-        links = "".join(f'<a href="{date}/">{date}/</a>\n' for date in sorted(dates))
-        self.files["/testwiki/"] = f'<a href="../">../</a>\n{links}<a href="latest/">latest/</a>'.encode()
-
-    def add_dump_sums(self, date: str = "20260101") -> None:
-        base = f"/testwiki/{date}/"
-        for algorithm in ("sha1", "md5"):
-            lines = [
-                f"{hashlib.new(algorithm, body).hexdigest()}  {path.removeprefix(base)}\n"
-                for path, body in self.files.items()
-                if path.startswith(base) and path.endswith(".bz2")
-            ]
-            self.files[f"{base}testwiki-{date}-{algorithm}sums.txt"] = "".join(lines).encode()
 
     def entry(self, base: str, name: str) -> dict[str, Any]:
         body = self.files[base + name]
@@ -153,7 +147,6 @@ def path_of(number: int) -> str:
     return f"/testwiki/20260101/{NAMES[number]}"
 
 
-SUMS = "/testwiki/20260101/testwiki-20260101-sha1sums.txt"
 STATUS = "/testwiki/20260101/dumpstatus.json"
 
 

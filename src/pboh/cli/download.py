@@ -82,7 +82,7 @@ def download_command(
         "parts": sum(part.verified for part in manifest.files),
         "parts_available": manifest.available,
         "parts_verified_now": result.verified,
-        "megabytes": sum(part.size or 0 for part in manifest.files) / 1e6,
+        "megabytes": sum(part.size for part in manifest.files) / 1e6,
         "megabytes_fetched": result.bytes_fetched / 1e6,
         "retries": result.retries,
         "seconds": time.monotonic() - started,
@@ -102,10 +102,10 @@ def _show(
     from pboh.files.writing import write_json
 
     listing = list_parts(wiki, date, mirror, manners)
-    chosen = [listing.parts[number - 1] for number in select_parts(parts, len(listing.parts))]
-    total = sum(part.size or 0 for part in chosen)
+    chosen = [listing.files[number - 1] for number in select_parts(parts, listing.available)]
+    total = sum(part.size for part in chosen)
     print(f"{wiki} {listing.date}: {len(chosen)} parts, {decimal(total)}")
     for part in chosen:
-        print(f"{part.number:>4}  {decimal(part.size) if part.size is not None else '?':>9}  {part.name}")
+        print(f"{part.number:>4}  {decimal(part.size):>9}  {part.name}")
     if json is not None:
         write_json(json, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})

@@ -18,7 +18,6 @@ from wikimedia_server import (
     BODIES,
     NAMES,
     STATUS,
-    SUMS,
     Mirror,
     broken,
     instead,
@@ -286,30 +285,6 @@ def test_truncated_status_is_asked_for_again(mirror: Mirror, tmp_path: Path) -> 
     assert_complete(tmp_path)
 
 
-@pytest.mark.parametrize("gone", [["sha1"], ["sha1", "md5"]])
-def test_checksums_of_other_sources(mirror: Mirror, tmp_path: Path, gone: list[str]) -> None:
-    for algorithm in gone:
-        del mirror.files[f"/testwiki/20260101/testwiki-20260101-{algorithm}sums.txt"]
-    kinds = {part.algorithm for part in get(mirror, tmp_path).manifest.files}
-    assert kinds == ({"md5"} if len(gone) == 1 else {"sha1"})
-    assert_complete(tmp_path)
-
-
-def test_mirror_without_status_is_listed_from_sums_and_folder(mirror: Mirror, tmp_path: Path) -> None:
-    del mirror.files[STATUS]
-    get(mirror, tmp_path)
-    assert_complete(tmp_path)
-    assert all(part["size"] for part in json.loads((tmp_path / MANIFEST).read_bytes())["files"])
-
-
-def test_part_without_checksum_means_unfinished(mirror: Mirror, tmp_path: Path) -> None:
-    del mirror.files[STATUS]
-    lines = mirror.files[SUMS].decode().splitlines(keepends=True)
-    mirror.files[SUMS] = "".join(line for line in lines if NAMES[4] not in line).encode()
-    with pytest.raises(DownloadError, match="still being written"):
-        get(mirror, tmp_path, date="20260101")
-
-
 # --- the folder --------------------------------------------------------------------------------------
 
 
@@ -347,7 +322,7 @@ def test_folder_that_is_not_ours(mirror: Mirror, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(OutputError, match="not a download"):
         get(mirror, tmp_path)
-    with pytest.raises(OutputError, match="a file is where"):
+    with pytest.raises(OutputError, match="a file is in the way"):
         get(mirror, tmp_path / "thesis.txt")
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -396,12 +371,12 @@ def test_lost_or_cut_part_is_fetched_again(mirror: Mirror, tmp_path: Path) -> No
 def test_part_of_a_remade_dump_is_not_mixed_with_the_old_one(mirror: Mirror, tmp_path: Path) -> None:
     real = mirror.files[path_of(1)]
     mirror.files[path_of(1)] = bytes(len(real))
-    mirror.add_dump_sums()
+    mirror.add_status()
     mirror.bad_days[path_of(1)] = [broken(mirror, 30_000), status(403)]
     with pytest.raises(DownloadError, match="403"):
         get(mirror, tmp_path, connections=1)
     mirror.files[path_of(1)] = real
-    mirror.add_dump_sums()
+    mirror.add_status()
     get(mirror, tmp_path)
     assert_complete(tmp_path)
     assert "Range" not in mirror.gets(path_of(1))[-1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wikimedia_server import BODIES, NAMES, STATUS, SUMS, Mirror, running_mirror, status
+from wikimedia_server import BODIES, NAMES, STATUS, Mirror, running_mirror
 
 from pboh.corpus.download.mirror import list_parts, select_parts
 from pboh.errors import DownloadError, InputError, PbohError
@@ -23,15 +23,15 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
 
 def test_parts_are_listed_in_page_order_without_index_and_whole(mirror: Mirror) -> None:
     listing = list_parts("testwiki", "20260101", mirror.url)
-    assert {part.number: part.name for part in listing.parts} == NAMES
-    assert [part.size for part in listing.parts] == [len(body) for body in BODIES.values()]
+    assert {part.number: part.name for part in listing.files} == NAMES
+    assert [part.size for part in listing.files] == [len(body) for body in BODIES.values()]
 
 
 def test_small_wiki_has_one_file(mirror: Mirror) -> None:
     name = "testwiki-20260101-pages-articles-multistream.xml.bz2"
     job = {"status": "done", "files": {name: mirror.entry("/testwiki/20260101/", name)}}
     mirror.files[STATUS] = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
-    assert [part.name for part in list_parts("testwiki", "20260101", mirror.url).parts] == [name]
+    assert [part.name for part in list_parts("testwiki", "20260101", mirror.url).files] == [name]
 
 
 def test_latest_is_the_newest_finished_dump(mirror: Mirror) -> None:
@@ -41,9 +41,12 @@ def test_latest_is_the_newest_finished_dump(mirror: Mirror) -> None:
     assert list_parts("testwiki", "latest", mirror.url + "/").date == "20260101"
 
 
-def test_latest_without_folder_index_uses_the_sums_of_latest(mirror: Mirror) -> None:
-    mirror.bad_days["/testwiki/"] = [status(403)]
-    mirror.files["/testwiki/latest/testwiki-latest-sha1sums.txt"] = mirror.files[SUMS]
+def test_part_without_checksum_means_unfinished(mirror: Mirror) -> None:
+    mirror.add_dump("20260201")
+    path = STATUS.replace("20260101", "20260201")
+    mirror.files[path] = mirror.files[path].replace(b'"sha1"', b'"later"', 1)
+    with pytest.raises(DownloadError, match="no size and checksum"):
+        list_parts("testwiki", "20260201", mirror.url)
     assert list_parts("testwiki", "latest", mirror.url).date == "20260101"
 
 

@@ -12,32 +12,27 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import msgspec
 from rich.filesize import decimal
 
-from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web
-from pboh.corpus.download.mirror import MIRROR, Listing, Part, checked, list_parts, select_parts
+from pboh.corpus.download.http import Manners, RequestError, StoppedError, Transfer, Web
+from pboh.corpus.download.mirror import (
+    FORMAT,
+    MIRROR,
+    VERSION,
+    Dump,
+    Part,
+    checked,
+    list_parts,
+    select_parts,
+)
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import LOCK, claimed, disk_errors, flush_to_disk, read_json, write_json
 
 MANIFEST = "download.json"
-FORMAT = "pboh-download"
-
-
-class Manifest(msgspec.Struct, kw_only=True):
-    """What ``download.json`` says: which dump the folder is for, and which of its parts are wanted."""
-
-    format: str = FORMAT
-    version: int = 1
-    wiki: str
-    date: str
-    mirror: str
-    available: int
-    files: list[Part]
 
 
 def dump_files(folder: Path) -> list[Path]:
@@ -62,47 +57,38 @@ def _in_place(folder: Path, part: Part) -> bool:
     return part.verified and path.is_file() and path.stat().st_size == part.size
 
 
-def _read_manifest(folder: Path) -> Manifest | None:
+def _read_manifest(folder: Path) -> Dump | None:
     path = folder / MANIFEST
     if not path.is_file():
         return None
     try:
-        manifest = msgspec.convert(read_json(path, "the download's manifest", CorpusError), Manifest)
+        manifest = msgspec.convert(read_json(path, "the download's manifest", CorpusError), Dump)
     except msgspec.ValidationError as error:
         raise CorpusError(
             f"this is not a download's manifest ({error})", where=path, todo="Use another folder"
         ) from error
     safe = all(re.fullmatch(r"[\w.-]+", part.name) for part in manifest.files)
-    if manifest.format != FORMAT or manifest.version != 1 or not safe:
+    if (manifest.format, manifest.version, safe) != (FORMAT, VERSION, True):
         raise CorpusError(
             "this manifest is of another format or version", where=path, todo="Use another folder"
         )
     return manifest
 
 
-def _check_ours(out: Path, manifest: Manifest | None, wiki: str, date: str) -> None:
-    if out.exists() and not out.is_dir():
-        raise OutputError(
-            "a file is where the output folder should be", where=out, todo="Choose another --out"
-        )
-    if manifest is None:
-        if out.is_dir() and any(file.name != LOCK for file in out.iterdir()):
-            raise OutputError(
-                "the folder holds files that are not a download", where=out, todo="Choose an empty --out"
-            )
-    elif manifest.wiki != wiki or date not in ("latest", manifest.date):
-        raise OutputError(
-            f"the folder is for {manifest.wiki} {manifest.date}",
-            where=out,
-            todo="Choose another --out for this dump",
-        )
+def _check_ours(out: Path, manifest: Dump | None, wiki: str, date: str) -> None:
+    if manifest and (manifest.wiki != wiki or date not in ("latest", manifest.date)):
+        what = f"the folder is for {manifest.wiki} {manifest.date}"
+        raise OutputError(what, where=out, todo="Choose another --out for this dump")
+    if not manifest and out.is_dir() and any(file.name != LOCK for file in out.iterdir()):
+        what = "the folder holds files that are not a download"
+        raise OutputError(what, where=out, todo="Choose an empty --out")
 
 
 @dataclass
 class Result:
     """What a download did."""
 
-    manifest: Manifest
+    manifest: Dump
     verified: int = 0  # parts, in this call
     bytes_fetched: int = 0
     retries: int = 0
@@ -133,37 +119,34 @@ def download(
         if wanted <= {part.number for part in manifest.files if _in_place(out, part)}:
             return Result(manifest)
     manners = manners or Manners()
-    listing = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
-    wanted = set(select_parts(parts, len(listing.parts)))
+    offered = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
+    wanted = set(select_parts(parts, offered.available))
     with claimed(out, out):
-        work = _Work(out, _merged(out, manifest, listing, wanted, verify), manners, report)
+        _keep_wanted(out, manifest, offered, wanted, verify)
+        work = _Work(out, offered, manners, report)
         work.check_space()
         work.save()
         work.run()
     return work.result
 
 
-def _merged(out: Path, old: Manifest | None, listing: Listing, wanted: set[int], verify: bool) -> Manifest:
-    """Wanted parts and those of earlier calls; a part whose checksum changed starts anew."""
+def _keep_wanted(out: Path, old: Dump | None, new: Dump, wanted: set[int], verify: bool) -> None:
+    """Reduce a dump to wanted parts and those of earlier calls; one whose checksum changed starts anew."""
     before = {part.name: part for part in old.files} if old else {}
-    for part in listing.parts:
-        known = before.get(part.name)
-        if known and known.sum == part.sum:
-            part.size = part.size if part.size is not None else known.size
-            part.verified = _in_place(out, known) and not verify
-        elif known:
+    new.files = [part for part in new.files if part.number in wanted or part.name in before]
+    for part in new.files:
+        known = before.get(part.name, part)
+        part.verified = _in_place(out, known) and not verify
+        if known.sha1 != part.sha1:
+            part.verified = False
             for stale in (out / part.name, out / f"{part.name}.part"):
                 stale.unlink(missing_ok=True)
-    kept = [part for part in listing.parts if part.number in wanted or part.name in before]
-    return Manifest(
-        wiki=listing.wiki, date=listing.date, mirror=listing.mirror, available=len(listing.parts), files=kept
-    )
 
 
 class _Work:
     """Several threads fetching the parts of one folder; the calling thread reports and hears Ctrl-C."""
 
-    def __init__(self, out: Path, manifest: Manifest, manners: Manners, report: Report) -> None:
+    def __init__(self, out: Path, manifest: Dump, manners: Manners, report: Report) -> None:
         self.out, self.manifest, self.manners, self.report = out, manifest, manners, report
         self.stop, self.lock = threading.Event(), threading.Lock()
         self.web = Web(manners, self.stop)
@@ -179,7 +162,7 @@ class _Work:
 
     def check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""
-        needed = sum(max((part.size or 0) - self.have[part.number], 0) for part in self.todo)
+        needed = sum(max(part.size - self.have[part.number], 0) for part in self.todo)
         free = shutil.disk_usage(self.out).free
         if needed > free:
             raise OutputError(
@@ -215,10 +198,10 @@ class _Work:
 
     def _tell(self, started: float) -> None:
         files = self.manifest.files
-        done = sum(self.have.get(part.number, part.size or 0) for part in files)
-        total = None if any(part.size is None for part in files) else sum(part.size or 0 for part in files)
+        done = sum(self.have.get(part.number, part.size) for part in files)
         speed = self.result.bytes_fetched / max(time.monotonic() - started, 1e-3)
         finished = sum(part.verified for part in files)
+        total = sum(part.size for part in files)
         self.report(done, total, f"{decimal(int(speed))}/s · {finished}/{len(files)} parts")
 
     def _worker(self, waiting: deque[Part]) -> None:
@@ -246,13 +229,13 @@ class _Work:
                 flush_to_disk(aside)
                 aside.replace(path)
                 with self.lock:
-                    part.size, part.verified = path.stat().st_size, True
+                    part.verified = True
                     self.result.verified += 1
                     self.save()
                 return
             aside.replace(corrupt)
         raise DownloadError(
-            f"the {part.algorithm} checksum is wrong twice; what came is kept as {corrupt.name}",
+            f"the sha1 checksum is wrong twice; what came is kept as {corrupt.name}",
             where=path,
             todo="Use another --mirror, or another --date",
         )
@@ -266,7 +249,7 @@ class _Work:
                 self.result.bytes_fetched += received
 
         try:
-            self.web.fetch(url, aside, part.size, moved)
+            self.web.fetch(Transfer(url, aside, part.size, moved))
         except RequestError as fault:
             if fault.status in (404, 410):
                 what = f"part {part.number} has vanished from the server ({fault.status})"
@@ -276,8 +259,7 @@ class _Work:
 
     def _is_right(self, part: Part, aside: Path) -> bool:
         with aside.open("rb") as file:
-            new = partial(hashlib.new, part.algorithm, usedforsecurity=False)
-            found = hashlib.file_digest(file, new).hexdigest()
+            found = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
         if self.stop.is_set():
             raise StoppedError
-        return found == part.sum
+        return found == part.sha1

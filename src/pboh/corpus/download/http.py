@@ -20,12 +20,12 @@ from pboh.errors import DownloadError, InputError
 from pboh.files.writing import disk_errors
 
 AGAIN = "Run the same command again: it continues where it stopped"
+LONGEST_WAIT = 600.0  # seconds
 _BLOCK = 1 << 18
 # Redirects only: what else fails is tried again here, as a broken body has to be continued, not repeated.
 _RETRY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=5)
 
 T = TypeVar("T")
-Moved = Callable[[int, int], None]  # bytes on the disk, bytes just received
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,6 @@ class Manners:
     connections: int = 2
     timeout: float = 60.0  # seconds without a byte
     attempts: int = 7  # in a row that brought no new byte
-    first_wait: float = 1.0  # seconds; doubles with every attempt
-    longest_wait: float = 600.0
     contact: str = ""  # an e-mail or web address the server's operators can use
     sleep: Callable[[float], object] | None = None  # instead of waiting, in tests
 
@@ -49,16 +47,43 @@ class Manners:
 
 
 class RequestError(DownloadError):
-    """A request failed: the HTTP ``status`` (0: no answer), and whether to try ``again``, after how long."""
+    """A request failed: the HTTP ``status`` (0: no answer), and how long the server asks to ``wait``."""
 
     status: int = 0
-    again: bool = True
-    reached: bool = True  # a server that cannot be reached at all is likely a typo
     wait: float | None = None
+    reached: bool = True  # a server that cannot be reached at all is likely a typo
+
+    @property
+    def passes(self) -> bool:
+        """Whether another attempt may succeed."""
+        return self.status in (0, 408, 416, 425, 429) or self.status >= 500
 
 
 class StoppedError(Exception):
     """Another thread failed or the user pressed Ctrl-C; never leaves the download."""
+
+
+@dataclass
+class Transfer:
+    """A file that is being fetched: what is on the disk of it, and who hears when more is."""
+
+    url: str
+    path: Path
+    size: int
+    moved: Callable[[int, int], None]  # bytes on the disk, bytes just received
+    have: int = 0
+    version: str = ""  # the server's tag of the file these bytes are from
+
+    def __post_init__(self) -> None:
+        self.have = self.path.stat().st_size if self.path.is_file() else 0
+        if self.have > self.size:
+            self.discard()
+
+    def discard(self) -> None:
+        """Start again from nothing."""
+        self.path.unlink(missing_ok=True)
+        self.have, self.version = 0, ""
+        self.moved(0, 0)
 
 
 class Web:
@@ -73,66 +98,53 @@ class Web:
         """Body of a small page."""
         return self._patiently(lambda: self._request(url).data.decode("utf-8", errors="replace"))
 
-    def optional(self, url: str) -> str | None:
-        """Body of a small page, or None where there is none."""
-        try:
-            return self.text(url)
-        except RequestError as fault:
-            if fault.status in (404, 410):
-                return None
-            raise
-
-    def length(self, url: str) -> int | None:
-        """Bytes of a file, if the server says so."""
-        return self._patiently(lambda: _number(self._request(url, method="HEAD").headers["Content-Length"]))
-
-    def fetch(self, url: str, path: Path, size: int | None, moved: Moved) -> None:
-        """Append to ``path`` until it is the whole file; broken connections continue with a range request."""
-        transfer = _Transfer(url, path, size, moved)
-        if size is None or transfer.have < size:
+    def fetch(self, transfer: Transfer) -> None:
+        """Append to the file until it is whole; broken connections continue with a range request."""
+        if transfer.have < transfer.size:
             self._patiently(lambda: self._append(transfer), transfer)
 
-    def _append(self, transfer: _Transfer) -> None:
-        """One request for the missing rest of the file."""
+    def _append(self, transfer: Transfer) -> None:
+        """One request for the missing rest of the file, or for all of it if the server has a new one."""
+        headers = {"Range": f"bytes={transfer.have}-"} if transfer.have else {}
+        if transfer.version:
+            headers["If-Range"] = transfer.version
         try:
-            response = self._request(transfer.url, transfer.headers(), stream=True)
+            response = self._request(transfer.url, headers, stream=True)
         except RequestError as fault:
-            if fault.status == 416 and transfer.have:  # other than what the server has: from the beginning
+            if fault.status == 416:  # what is here is not of the server's file
                 transfer.discard()
-                fault.again = True
             raise
         with response:
-            transfer.begin(response)
-            with disk_errors(transfer.path):
-                file = transfer.path.open("ab", buffering=0)
-            with file:
-                while block := self._block(response, transfer):
-                    with disk_errors(transfer.path):
-                        file.write(block)
+            _check_start(response, transfer)
+            with disk_errors(transfer.path), transfer.path.open("ab", buffering=0) as file:
+                while block := self._block(response):
+                    file.write(block)
                     transfer.have += len(block)
                     transfer.moved(transfer.have, len(block))
-        transfer.end()
+        if transfer.have != transfer.size:
+            what = f"the body ended at byte {transfer.have:,} of {transfer.size:,}"
+            raise RequestError(what, where=transfer.url, todo=AGAIN)
 
-    def _block(self, response: urllib3.BaseHTTPResponse, transfer: _Transfer) -> bytes:
+    def _block(self, response: urllib3.BaseHTTPResponse) -> bytes:
         """The next bytes as soon as there are some, so that a broken connection loses none of them."""
         try:
             block = response.read1(_BLOCK)
-        except faults.HTTPError as error:
-            if transfer.size is None or not isinstance(error, faults.ProtocolError):
-                raise self._connection_fault(error, transfer.url) from error
+        except faults.ProtocolError:
             block = b""  # how much is missing says more
+        except faults.HTTPError as error:
+            raise self._connection_fault(error, response.url or "") from error
         if self.stop.is_set():
             raise StoppedError
         return block
 
-    def _patiently(self, request: Callable[[], T], transfer: _Transfer | None = None) -> T:
+    def _patiently(self, request: Callable[[], T], transfer: Transfer | None = None) -> T:
         """Try again after a while; only attempts that bring a file further than ever renew the patience."""
         best, tries = transfer.have if transfer else 0, 0
         while True:
             try:
                 return request()
             except RequestError as fault:
-                if not fault.again or not (fault.reached or transfer):
+                if not fault.passes or not (fault.reached or transfer):
                     raise
                 have = transfer.have if transfer else 0
                 best, tries = max(best, have), 1 if have > best else tries + 1
@@ -140,24 +152,23 @@ class Web:
 
     def _back_off(self, fault: RequestError, tries: int) -> None:
         """Wait as long as the server asked, or twice as long each time; give up after enough attempts."""
-        manners = self.manners
-        if tries >= manners.attempts:
+        if tries >= self.manners.attempts:
             raise DownloadError(f"{fault.what} ({tries} attempts)", where=fault.where, todo=AGAIN) from fault
-        wait = fault.wait if fault.wait is not None else manners.first_wait * 2 ** (tries - 1)
-        if fault.wait is not None and wait > manners.longest_wait:
-            what = f"the server asks to come back in {wait / 60:,.0f} minutes"
+        if fault.wait is not None and fault.wait > LONGEST_WAIT:
+            what = f"the server asks to come back in {fault.wait / 60:,.0f} minutes"
             raise DownloadError(what, where=fault.where, todo=f"{AGAIN}, or use another --mirror") from fault
         self.retries += 1
-        (manners.sleep or self.stop.wait)(min(wait, manners.longest_wait))
+        wait = fault.wait if fault.wait is not None else min(2.0 ** (tries - 1), LONGEST_WAIT)
+        (self.manners.sleep or self.stop.wait)(wait)
         if self.stop.is_set():
             raise StoppedError
 
     def _request(
-        self, url: str, headers: dict[str, str] | None = None, method: str = "GET", stream: bool = False
+        self, url: str, headers: dict[str, str] | None = None, stream: bool = False
     ) -> urllib3.BaseHTTPResponse:
         try:
             response = _pool(url).request(
-                method,
+                "GET",
                 url,
                 headers={"User-Agent": self.manners.user_agent, **(headers or {})},
                 timeout=self.manners.timeout,
@@ -175,25 +186,25 @@ class Web:
             raise _status_fault(response, url)
         return response
 
-    def _connection_fault(self, error: Exception, url: str) -> RequestError:
+    def _connection_fault(self, error: faults.HTTPError, url: str) -> RequestError:
         reason = (error.reason or error) if isinstance(error, faults.MaxRetryError) else error
-        host = urlsplit(url).netloc
-        reached, again, todo = True, True, AGAIN
+        host, reached = urlsplit(url).netloc, False
         if isinstance(reason, faults.NameResolutionError):
-            what, reached = f"the name {host} cannot be resolved", False
+            what = f"the name {host} cannot be resolved"
             todo = "Check the network connection and the mirror's address"
         elif isinstance(reason, faults.NewConnectionError):
-            what, reached = f"{host} refuses connections", False
+            what = f"{host} refuses connections"
             todo = "Check the mirror's address, or use another --mirror"
-        elif isinstance(reason, faults.TimeoutError):
-            what, todo = f"no byte came for {self.manners.timeout:g} s", f"{AGAIN}, or raise --timeout"
-        elif isinstance(reason, faults.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(reason):
-            what, again = f"the certificate of {host} cannot be verified", False
+        elif isinstance(reason, faults.SSLError):
+            what = f"there is no safe connection to {host} ({reason})"
             todo = "Check the clock, the proxy and the installed certificates"
+        elif isinstance(reason, faults.TimeoutError):
+            what, reached = f"no byte came for {self.manners.timeout:g} s", True
+            todo = f"{AGAIN}, or raise --timeout"
         else:
-            what = "the connection broke"
+            what, todo, reached = "the connection broke", AGAIN, True
         fault = RequestError(what, where=url, todo=todo)
-        fault.again, fault.reached = again, reached
+        fault.reached = reached
         return fault
 
 
@@ -217,10 +228,9 @@ _MEANING = {
 
 
 def _status_fault(response: urllib3.BaseHTTPResponse, url: str) -> RequestError:
-    status = response.status
-    what, todo = _MEANING.get(status, (f"the server answered {status} {response.reason}", AGAIN))
+    what, todo = _MEANING.get(response.status, (f"the server answered {response.status}", AGAIN))
     fault = RequestError(what, where=url, todo=todo)
-    fault.status, fault.again = status, status in (408, 425, 429) or status >= 500
+    fault.status = response.status
     try:
         fault.wait = _RETRY.get_retry_after(response)
     except faults.InvalidHeader:
@@ -228,60 +238,22 @@ def _status_fault(response: urllib3.BaseHTTPResponse, url: str) -> RequestError:
     return fault
 
 
-class _Transfer:
-    """The part of a file that is on the disk, and what a server must say to continue it."""
-
-    def __init__(self, url: str, path: Path, size: int | None, moved: Moved) -> None:
-        self.url, self.path, self.size, self.moved = url, path, size, moved
-        self.have = path.stat().st_size if path.is_file() else 0
-        self.validator = ""  # the server's tag of the version these bytes are from
-        if size is not None and self.have > size:
-            self.discard()
-
-    def headers(self) -> dict[str, str]:
-        """Ask for the rest; If-Range makes the server send everything when its file is a new one."""
-        if not self.have:
-            return {}
-        return {"Range": f"bytes={self.have}-"} | ({"If-Range": self.validator} if self.validator else {})
-
-    def begin(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Check that the answer continues this file; a server that sends all of it starts it anew."""
-        total = _number(response.headers.get("Content-Length"))
-        if response.status == 206:
-            given = response.headers.get("Content-Range", "").strip()
-            match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", given)
-            if not match or int(match[1]) != self.have:
-                self.discard()
-                raise RequestError(
-                    "the server sent other bytes than were asked for", where=self.url, todo=AGAIN
-                )
-            total = _number(match[2])
-        elif self.have:
-            self.discard()
-        if None not in (self.size, total) and total != self.size:
-            raise DownloadError(
-                f"the server's file has {total:,} bytes, but the dump's status says {self.size:,}",
-                where=self.url,
-                todo="The mirror is being updated or damaged: try again later, or use another --mirror",
-            )
-        self.size = self.size if self.size is not None else total
-        tag = response.headers.get("ETag", "")
-        self.validator = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
-
-    def end(self) -> None:
-        """The body has ended: is this all of the file?"""
-        if self.size is not None and self.have != self.size:
-            what = f"the body ended at byte {self.have:,} of {self.size:,}"
-            if self.have > self.size:
-                self.discard()
-            raise RequestError(what, where=self.url, todo=AGAIN)
-
-    def discard(self) -> None:
-        """Start again from nothing."""
-        self.path.unlink(missing_ok=True)
-        self.have, self.validator = 0, ""
-        self.moved(0, 0)
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None
+def _check_start(response: urllib3.BaseHTTPResponse, transfer: Transfer) -> None:
+    """Check that an answer continues the file, or brings all of it anew."""
+    if response.status != 206:
+        if transfer.have:
+            transfer.discard()
+    elif not response.headers.get("Content-Range", "").startswith(f"bytes {transfer.have}-"):
+        transfer.discard()
+        what = "the server sent other bytes than were asked for"
+        raise RequestError(what, where=transfer.url, todo=AGAIN)
+    length = response.headers.get("Content-Length", "")
+    total = transfer.have + int(length) if length.isdecimal() else transfer.size
+    if total != transfer.size:
+        raise DownloadError(
+            f"the server's file has {total:,} bytes, but the dump's status says {transfer.size:,}",
+            where=transfer.url,
+            todo="The mirror is being updated or damaged: try again later, or use another --mirror",
+        )
+    tag = response.headers.get("ETag", "")
+    transfer.version = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
