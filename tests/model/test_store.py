@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,23 +130,27 @@ def test_what_a_killed_run_left_is_cleaned_up(model, world_counts):
     verify(model)
 
 
-def test_a_model_is_in_its_place_while_it_is_replaced(model):
-    manifest = (model / "model.json").read_bytes()
-    info = json.loads(manifest)
-    missing, done = [], threading.Event()
+@pytest.mark.parametrize("then", ["open", "write"])
+def test_killed_between_the_two_renames_the_model_is_usable(model, world_counts, monkeypatch, then):
+    real = Path.replace
 
-    def watch():
-        while not done.is_set():
-            missing.append(not (model / "model.json").exists())
+    def killed(path, target):
+        if target == model:
+            raise KeyboardInterrupt
+        return real(path, target)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    for _ in range(100):
-        with ModelWriter(model) as writer:
-            writer.finish(info)
-    done.set()
-    watcher.join()
-    assert missing and not any(missing)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", killed)
+        build_model(world_counts, model)
+    assert not model.exists()
+    if then == "open":
+        open_model(model)
+        assert [path.name for path in model.parent.iterdir()] == ["model"]
+    else:
+        (model.parent / ".model.old" / "from the old one").touch()
+        build_model(world_counts, model)
+        assert not (model / "from the old one").exists()
+    verify(model)
     assert [path.name for path in model.parent.iterdir()] == ["model"]
 
 

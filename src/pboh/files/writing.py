@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,8 +21,6 @@ from pboh.errors import InputError, OutputError, PbohError
 
 LOCK = ".lock"
 """File that says that a process is writing to the folder it is in."""
-
-AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of renameat2(2): paths from here; swap the two
 
 
 @contextmanager
@@ -49,19 +47,27 @@ def remove(path: Path) -> None:
 
 
 def put_in_place(aside: Path, folder: Path) -> None:
-    """Rename a folder to its place; an older one there goes, and at any moment one of the two is there."""
-    if not folder.exists() or not any(folder.iterdir()):
-        aside.replace(folder)
-        return
-    exchange = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux
-    paths = AT_FDCWD, os.fsencode(aside), AT_FDCWD, os.fsencode(folder)
-    if exchange is None or exchange(*paths, RENAME_EXCHANGE) != 0:
-        old = aside.with_name(f"{aside.name}.old")
+    """Rename a folder to its place; an older one steps aside first, and goes last."""
+    old = _old(folder)
+    remove(old)
+    if folder.exists():
         folder.replace(old)
-        aside.replace(folder)
-        remove(old)
-    else:
-        remove(aside)
+    aside.replace(folder)
+    remove(old)
+
+
+def restore(folder: Path) -> None:
+    """Bring an older folder back if a process was killed before it put the new one in its place."""
+    if folder.exists() or not _old(folder).is_dir():
+        return
+    time.sleep(0.1)  # a process that is alive needs less
+    if not folder.exists():
+        with suppress(FileNotFoundError):  # somebody else restores it
+            _old(folder).replace(folder)
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
 
 
 def check_outputs(*paths: Path | None) -> None:

@@ -21,6 +21,7 @@ from pboh.files.writing import (
     put_in_place,
     read_json,
     remove,
+    restore,
     write_json,
 )
 
@@ -149,6 +150,7 @@ class ModelWriter:
     """
 
     def __init__(self, folder: Path) -> None:
+        restore(folder)
         if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
             what = "the folder is not empty and holds no model"
             raise OutputError(what, where=folder, todo="Choose another --out")
@@ -231,6 +233,7 @@ def put_arrays(
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """``model.json`` of a model folder, checked for format and version."""
+    restore(folder)
     if not folder.is_dir():
         raise ModelError(
             "there is no model folder here", where=folder, todo="Train one with: pboh train DUMP --out MODEL"
