@@ -42,9 +42,30 @@ def test_json_lines_are_annotated_without_them():
     assert '"Ray Charles"' in done.stdout
 
 
+def test_every_command_has_help_without_them():
+    """What is not installed is missed when it is used, not when somebody asks what there is."""
+    code = """
+import io, sys
+from contextlib import redirect_stdout
+from pboh.cli import program
+everything = program()
+with redirect_stdout(io.StringIO()) as shown:
+    for arguments in [[], *([name] for name in everything.commands)]:
+        everything([*arguments, "--help"], standalone_mode=False)
+assert "Fetch a Wikipedia dump" in shown.getvalue()
+"""
+    done = run(code, *TRAINING_ONLY)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     "command",
-    [["train", "dumps", "--out", "m"], ["count", "corpus", "--out", "c"], ["build", "c", "--out", "m"]],
+    [
+        ["download", "enwiki", "--list"],
+        ["train", "dumps", "--out", "m"],
+        ["count", "corpus", "--out", "c"],
+        ["build", "c", "--out", "m"],
+    ],
 )
 def test_a_command_says_which_extra_it_lacks(command, tmp_path):
     code = f"import sys; sys.argv = ['pboh', *{command!r}]\nfrom pboh.cli import main; main()"

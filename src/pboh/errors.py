@@ -11,8 +11,6 @@ class PbohError(Exception):
     ``what`` says what is wrong, ``where`` names the file, line, byte or page, ``todo`` the way out.
     """
 
-    exit_code = 1
-
     def __init__(self, what: str, *, where: str | Path | None = None, todo: str | None = None) -> None:
         self.what = what.rstrip(".")
         self.where = None if where is None else str(where)

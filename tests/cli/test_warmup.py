@@ -41,7 +41,7 @@ event.register("numba:compile", Compilations())
 for line in sys.stdin:
     words = line.split()
     sys.stderr.write(line)
-    program([words[0]])(words, standalone_mode=False)
+    program(words[0])(words, standalone_mode=False)
 """
 
 

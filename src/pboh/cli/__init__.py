@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 import typer.main
@@ -16,32 +15,14 @@ from rich.markup import escape
 
 from pboh.errors import MissingExtraError, PbohError
 
-COMMANDS: dict[str, dict[str, str]] = {
-    # panel of pboh --help: {command: module of pboh.cli that registers it on `app` when imported}
-    "Use a model": {
-        "link": "link",
-        "annotate": "annotate",
-        "serve": "serve",
-        "info": "model",
-        "warmup": "warmup",
-    },
-    "Make a model": {
-        "download": "download",
-        "train": "train",
-        "extract": "extract",
-        "count": "count",
-        "build": "model",
-        "prune": "model",
-    },
-    "Measure and tune": {
-        "evaluate": "evaluate",
-        "tune": "tune",
-        "calibrate": "calibrate",
-        "learn": "learn",
-    },
-    "Extend": {"entities": "entities"},
+COMMANDS = {
+    # panel of pboh --help: its commands; each is in the module of its name unless MODULES says otherwise
+    "Use a model": ("link", "annotate", "serve", "info", "warmup"),
+    "Make a model": ("download", "train", "extract", "count", "build", "prune"),
+    "Measure and tune": ("evaluate", "tune", "calibrate", "learn"),
+    "Extend": ("entities",),
 }
-
+MODULES = {"build": "model", "prune": "model", "info": "model"}
 EXTRAS = {"duckdb": "train", "lxml": "train", "pyarrow": "train", "urllib3": "train"}  # what brings a package
 
 app = typer.Typer(
@@ -69,20 +50,16 @@ def _root(
     """Entity linking by counting hyperlinks: every name of a document resolved together, with a reason."""
 
 
-def program(names: Iterable[str] = ()) -> Any:
-    """The click group of some commands, or of all of them."""
-    wanted = set(names)
-    panels = {
-        name: panel
-        for panel, modules in COMMANDS.items()
-        for name, module in modules.items()
-        if not wanted or name in wanted
-        if import_module(f"pboh.cli.{module}")
-    }
+def program(name: str | None = None) -> Any:
+    """The click group of one command, or of all of them."""
+    panels = {command: panel for panel, commands in COMMANDS.items() for command in commands}
+    wanted = [name] if name in panels else list(panels)
+    for command in wanted:
+        import_module(f"pboh.cli.{MODULES.get(command, command)}")  # which registers it
     group: Any = typer.main.get_command(app)
-    group.commands = {name: group.commands[name] for name in panels}
-    for name, command in group.commands.items():
-        command.rich_help_panel = panels[name]
+    group.commands = {command: group.commands[command] for command in wanted}
+    for command, found in group.commands.items():
+        found.rich_help_panel = panels[command]
     return group
 
 
@@ -100,26 +77,23 @@ def _for_rich(command: Any) -> None:
 def main() -> None:
     """Run ``pboh``; expected failures become one sentence on standard error and exit code 1."""
     named = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
-    known = any(named in modules for modules in COMMANDS.values())
-    group = program([named] if named and known else [])
-    _for_rich(group)
     try:
+        group = program(named)
+        _for_rich(group)
         group()  # usage errors and Ctrl-C are typer's to report
     except PbohError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
+        _fail(str(error))
     except ModuleNotFoundError as missing:
         if missing.name not in EXTRAS:
             raise
-        _say(str(MissingExtraError.of(missing.name, EXTRAS[missing.name])))
-        sys.exit(1)
+        _fail(str(MissingExtraError.of(missing.name, EXTRAS[missing.name])))
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush
         sys.exit(141)
     except OSError as error:  # a file or folder that cannot be used
-        _say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        sys.exit(1)
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 
 
-def _say(error: str) -> None:
+def _fail(error: str) -> NoReturn:
     Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {escape(error)}", soft_wrap=True)
+    sys.exit(1)

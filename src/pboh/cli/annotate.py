@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from pboh.cli import app, options
+from pboh.errors import InputError
+from pboh.files.progress import console, progress, summarise
+from pboh.files.writing import write_json
 
 if TYPE_CHECKING:
     from pboh.annotation import Options
 
-_COLUMNS = "Columns"
 SHOWN = 20  # bad rows that are printed
+
+
+def _column(help: str, metavar: str = "NAME") -> Any:
+    return Option(metavar=metavar, help=help, rich_help_panel="Columns")
 
 
 @app.command("annotate")
@@ -28,27 +36,17 @@ def annotate_command(
     ] = None,
     out: Annotated[
         str | None,
-        Option(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help="File .parquet, .jsonl, .jsonl.gz or .jsonl.zst.",
+        options.out(
+            "OUT",
+            "File .parquet, .jsonl, .jsonl.gz or .jsonl.zst.",
             show_default="JSON lines on standard output",
         ),
     ] = None,
     model: options.Model = None,
-    text_column: Annotated[
-        str, Option(metavar="NAME", help="Holds the texts.", rich_help_panel=_COLUMNS)
-    ] = "text",
-    id_column: Annotated[
-        str, Option(metavar="NAME", help="Copied to the output as id.", rich_help_panel=_COLUMNS)
-    ] = "id",
-    mentions_column: Annotated[
-        str, Option(metavar="NAME", help="Holds given mentions, if any.", rich_help_panel=_COLUMNS)
-    ] = "mentions",
-    keep_columns: Annotated[
-        str, Option(metavar="A,B,…", help="Copied to the output.", rich_help_panel=_COLUMNS)
-    ] = "",
+    text_column: Annotated[str, _column("Holds the texts.")] = "text",
+    id_column: Annotated[str, _column("Copied to the output as id.")] = "id",
+    mentions_column: Annotated[str, _column("Holds given mentions, if any.")] = "mentions",
+    keep_columns: Annotated[str, _column("Copied to the output.", "A,B,…")] = "",
     find: Annotated[bool, Option("--find", help="Find mentions even where some are given.")] = False,
     candidates: Annotated[int, Option(help="Candidates shown per mention.", min=0, max=256)] = 0,
     explain: Annotated[
@@ -82,8 +80,7 @@ def annotate_command(
       zcat news.jsonl.gz | pboh annotate - | jq .mentions
       pboh annotate hdfs:///news --out hdfs:///linked --engine spark --model /models/enwiki
     """
-    from pboh.annotation import Options
-    from pboh.errors import InputError
+    from pboh.annotation import Options, annotate
     from pboh.inference.settings import parse_changes
 
     if explain and (engine == "spark" or str(out).endswith(".parquet")):
@@ -103,15 +100,30 @@ def annotate_command(
     )
     named = inputs or ["-"]
     if engine == "spark":
-        figures = _on_spark(named, out, model, asked, master)
+        from pboh.integrations.spark import annotate_files
+
+        if out is None or "-" in named:
+            raise InputError("Spark reads and writes files", todo="Name input files and --out")
+        figures = annotate_files(named, out, model, asked, master=master)
     elif out is None:
         figures = _to_standard_output(named, model, asked, workers or 1)
     else:
-        figures = _to_file(named, out, model, asked, workers)
-    _finish(out, figures, json)
+        with progress("annotating", continues=True) as report:
+            figures = annotate(
+                named, out, model, asked, workers=workers, report=report, complain=_complaints()
+            )
+    if out is not None:
+        fresh = figures.pop("fresh", True)
+        title = f"annotations in {out}" if fresh else f"{out} is already finished: nothing to do"
+        summarise(title, figures, json)
+    elif json is not None:
+        write_json(json, figures)
+    if figures["failed_rows"] and not figures["documents"]:
+        raise InputError(f"none of the {figures['failed_rows']:,} rows could be annotated")
 
 
 def _titles(model: str | None, only: Path | None) -> tuple[str, ...]:
+    """The titles of --only as the model knows them."""
     from pboh.cli.reading import read_only
     from pboh.linker import load
 
@@ -122,30 +134,18 @@ def _titles(model: str | None, only: Path | None) -> tuple[str, ...]:
     return tuple(linker.model.title(index) for index in found.entities.tolist()) if found else ()
 
 
-class _Complaints:
+def _complaints() -> Callable[[str], None]:
     """Prints the first bad rows."""
+    numbers = count()
 
-    def __init__(self) -> None:
-        self._said = 0
-
-    def __call__(self, what: str) -> None:
-        from pboh.files.progress import console
-
-        self._said += 1
-        if self._said <= SHOWN:
+    def complain(what: str) -> None:
+        number = next(numbers)
+        if number < SHOWN:
             console.print(what, style="red", soft_wrap=True, markup=False)
-        elif self._said == SHOWN + 1:
+        elif number == SHOWN:
             console.print("… further bad rows are only counted; see error in the output", style="red")
 
-
-def _to_file(
-    inputs: list[str], out: str, model: str | None, asked: Options, workers: int | None
-) -> dict[str, Any]:
-    from pboh.annotation import annotate
-    from pboh.files.progress import progress
-
-    with progress("annotating", continues=True) as report:
-        return annotate(inputs, out, model, asked, workers=workers, report=report, complain=_Complaints())
+    return complain
 
 
 def _to_standard_output(inputs: list[str], model: str | None, asked: Options, workers: int) -> dict[str, Any]:
@@ -155,34 +155,8 @@ def _to_standard_output(inputs: list[str], model: str | None, asked: Options, wo
     if "-" in inputs:
         say_waiting("JSON lines")
     figures = {"documents": 0, "mentions": 0, "linked": 0, "failed_rows": 0}
-    for lines, done in annotate_stream(inputs, model, asked, workers=workers, complain=_Complaints()):
+    for lines, done in annotate_stream(inputs, model, asked, workers=workers, complain=_complaints()):
         sys.stdout.buffer.write(lines)
         sys.stdout.buffer.flush()
         figures = {name: value + getattr(done, name) for name, value in figures.items()}
     return figures
-
-
-def _on_spark(
-    inputs: list[str], out: str | None, model: str | None, asked: Options, master: str | None
-) -> dict[str, Any]:
-    from pboh.errors import InputError
-    from pboh.integrations.spark import annotate_files
-
-    if out is None or "-" in inputs:
-        raise InputError("Spark reads and writes files", todo="Name input files and --out")
-    return annotate_files(inputs, out, model, asked, master=master)
-
-
-def _finish(out: str | None, figures: dict[str, Any], json: Path | None) -> None:
-    from pboh.errors import InputError
-    from pboh.files.progress import summarise
-    from pboh.files.writing import write_json
-
-    if out is not None:
-        fresh = figures.pop("fresh", True)
-        title = f"annotations in {out}" if fresh else f"{out} is already finished: nothing to do"
-        summarise(title, figures, json)
-    elif json is not None:
-        write_json(json, figures)
-    if figures["failed_rows"] and not figures["documents"]:
-        raise InputError(f"none of the {figures['failed_rows']:,} rows could be annotated")

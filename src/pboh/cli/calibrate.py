@@ -7,6 +7,8 @@ from typing import Annotated
 from typer import Option
 
 from pboh.cli import app, options
+from pboh.files.progress import progress, summarise
+from pboh.files.writing import write_json
 
 
 @app.command("calibrate")
@@ -29,8 +31,6 @@ def calibrate_command(
       pboh calibrate --validation validation.jsonl.gz#0:150 --out my-model
     """
     from pboh.evaluation.datasets import read_dataset
-    from pboh.files.progress import progress, summarise
-    from pboh.files.writing import write_json
     from pboh.learning.calibration import calibrate
     from pboh.learning.store import store_calibration, target
     from pboh.linker import load

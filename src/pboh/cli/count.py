@@ -1,13 +1,17 @@
-"""`pboh count`: from a corpus folder to the sufficient statistics of the paper."""
+"""``pboh count``: from a corpus folder to the sufficient statistics of the paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from pboh.cli import app, options
+from pboh.errors import InputError
+from pboh.files.memory import peak_memory_megabytes
+from pboh.files.progress import console, progress, summarise
+from pboh.files.writing import folder_size, parse_size
 
 if TYPE_CHECKING:
     from pboh.counts.engine import Engine
@@ -19,21 +23,16 @@ def count_command(
         list[str],
         Argument(metavar="FOLDER", help="Folders written by pboh extract, or by an earlier pboh count."),
     ],
-    *,
-    out: Annotated[str, Option("--out", "-o", metavar="FOLDER", help="Folder for the counts.")],
+    out: Annotated[str, options.out("FOLDER", "Folder to write to.")],
     memory: options.Memory = "4GB",
     workers: options.Workers = None,
     engine: options.Engine = "local",
     master: options.Master = None,
     min_word_count: options.MinWordCount = 3,
     top: options.Top = 64,
-    min_name_count: Annotated[
-        int, Option(min=1, help="Keep a name of an entity from this many links on.")
-    ] = 1,
+    min_name_count: Annotated[int, Option(min=1, help="Keep a name of an entity from this count on.")] = 1,
     crosswikis: options.Crosswikis = None,
-    min_crosswikis_count: Annotated[
-        int, Option(min=1, help="Keep a Crosswikis pair from this count on.")
-    ] = 5,
+    min_crosswikis_count: Annotated[int, Option(min=1, help="Keep a Crosswikis pair from this count.")] = 5,
     crosswikis_entities: Annotated[bool, Option(help="Also take entities only Crosswikis knows.")] = False,
     names_in_text: options.NamesInText = False,
     sums: Annotated[bool, Option(help="Keep the unpruned sums, so that more can be added later.")] = True,
@@ -52,62 +51,42 @@ def count_command(
       pboh count hdfs:///corpus --out hdfs:///counts --engine spark --master yarn
     """
     from pboh.counts import CountOptions, count
-    from pboh.files.progress import progress
 
     asked = CountOptions(
-        min_word_count=min_word_count,
-        top=top,
-        min_name_count=min_name_count,
-        crosswikis=crosswikis,
-        min_crosswikis_count=min_crosswikis_count,
-        crosswikis_entities=crosswikis_entities,
-        names_in_text=names_in_text,
-        sums=sums,
-    )
-    runner = _open_engine(engine, out, memory, workers, master)
+        min_word_count=min_word_count, top=top, min_name_count=min_name_count,
+        crosswikis=crosswikis, min_crosswikis_count=min_crosswikis_count,
+        crosswikis_entities=crosswikis_entities, names_in_text=names_in_text, sums=sums,
+    )  # fmt: skip
+    runner = _open_engine(engine, out, parse_size(memory), workers, master)
     try:
         with progress("counting") as report:
             manifest = count(inputs, out, asked, engine=runner, report=report)
     finally:
         runner.close()
-    _show(manifest, out, json)
+    figures = dict(manifest["totals"])
+    if found := manifest["crosswikis"]:
+        figures |= {"crosswikis_pairs": found["pairs"], "crosswikis_malformed": found["malformed"]}
+        for line in found["first"]:
+            console.print(f"[yellow]skipped[/] {manifest['options']['crosswikis']}, {line}", soft_wrap=True)
+    if "://" not in out:
+        figures["disk_megabytes"] = round(folder_size(Path(out)) / 1e6, 1)
+    figures["peak_memory_megabytes"] = round(peak_memory_megabytes(), 1)
+    title = f"{out} is already counted with these options: nothing to do"
+    if manifest["fresh"]:
+        figures["seconds"], title = manifest["seconds"], f"counted into {out}"
+    summarise(title, figures, json)
 
 
-def _open_engine(name: str, out: str, memory: str, workers: int | None, master: str | None) -> Engine:
+def _open_engine(name: str, out: str, memory: int, workers: int | None, master: str | None) -> Engine:
     """The engine the user asked for."""
-    from pboh.errors import InputError
-    from pboh.files.writing import parse_size
-
     if name == "spark":
         from pboh.counts.spark import Spark
 
-        return Spark(parse_size(memory), master)
+        return Spark(memory, master)
     from pboh.counts.engine import DuckDB
 
     if master is not None:
         raise InputError("--master is for Spark", todo="Add --engine spark")
     if "://" in out:
         raise InputError("DuckDB writes to local folders only", where=out, todo="Add --engine spark")
-    return DuckDB(Path(out), parse_size(memory), workers)
-
-
-def _show(manifest: dict[str, Any], out: str, json: Path | None) -> None:
-    """Print what was counted."""
-    from pboh.files.memory import peak_memory_megabytes
-    from pboh.files.progress import console, summarise
-    from pboh.files.writing import folder_size
-
-    figures = dict(manifest["totals"])
-    crosswikis = manifest["crosswikis"]
-    if crosswikis:
-        figures |= {"crosswikis_pairs": crosswikis["pairs"], "crosswikis_malformed": crosswikis["malformed"]}
-        for line in crosswikis["first"]:
-            console.print(f"[yellow]skipped[/] {manifest['options']['crosswikis']}, {line}", soft_wrap=True)
-    if "://" not in out:
-        figures["disk_megabytes"] = round(folder_size(Path(out)) / 1e6, 1)
-    figures["peak_memory_megabytes"] = round(peak_memory_megabytes(), 1)
-    if manifest["fresh"]:
-        figures["seconds"] = manifest["seconds"]
-        summarise(f"counted into {out}", figures, json)
-    else:
-        summarise(f"{out} is already counted with these options: nothing to do", figures, json)
+    return DuckDB(Path(out), memory, workers)

@@ -6,10 +6,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from rich.filesize import decimal
 from typer import Argument, Option
 
 from pboh.cli import app, options
-from pboh.corpus.download.mirror import MIRROR
+from pboh.errors import InputError
+from pboh.files.progress import progress, summarise
+from pboh.files.writing import write_json
 
 if TYPE_CHECKING:
     from pboh.corpus.download.http import Manners
@@ -18,24 +21,20 @@ if TYPE_CHECKING:
 @app.command("download")
 def download_command(
     wiki: Annotated[str, Argument(help="The dump's name, such as enwiki or dewiki.")],
-    *,
-    out: Annotated[
-        Path | None,
-        Option("--out", "-o", metavar="FOLDER", help="Folder for the parts of one dump."),
-    ] = None,
+    out: Annotated[Path | None, options.out("FOLDER", "Folder for the parts of one dump.")] = None,
     date: Annotated[
         str, Option(metavar="YYYYMMDD", help="Day of the dump; latest is the newest finished one.")
     ] = "latest",
     parts: Annotated[str | None, Option(help="Which parts, such as 1-3,7.", show_default="all")] = None,
     list_only: Annotated[bool, Option("--list", help="Only show the parts with their sizes.")] = False,
-    mirror: Annotated[str, Option(help="Server with the same layout as Wikimedia's.")] = MIRROR,
+    mirror: Annotated[str, Option(help="Server with the same layout as Wikimedia's.")] = (
+        "https://dumps.wikimedia.org"
+    ),
     connections: Annotated[
         int, Option(min=1, max=3, help="Files fetched at once; Wikimedia allows three.")
     ] = 2,
     timeout: Annotated[float, Option(min=0.1, help="Seconds without a byte before trying again.")] = 60.0,
-    contact: Annotated[
-        str, Option(help="E-mail or web address to send in the User-Agent, as Wikimedia asks.")
-    ] = "",
+    contact: Annotated[str, Option(help="Address to send in the User-Agent, as Wikimedia asks.")] = "",
     verify: Annotated[bool, Option("--verify", help="Check every file against its checksum.")] = False,
     json: options.Json = None,
 ) -> None:
@@ -53,26 +52,17 @@ def download_command(
     """
     from pboh.corpus.download.folder import download
     from pboh.corpus.download.http import Manners
-    from pboh.errors import InputError
-    from pboh.files.progress import progress, summarise
 
     manners = Manners(connections=connections, timeout=timeout, contact=contact)
     if list_only:
-        _show(wiki, date=date, parts=parts, mirror=mirror, manners=manners, json=json)
+        _list(wiki, date, parts, mirror, manners, json)
         return
     if out is None:
         raise InputError("--out is missing", todo="Name the folder for the parts, such as --out dumps/en")
     started = time.monotonic()
     with progress(f"download {wiki}", continues=True) as report:
         result = download(
-            wiki,
-            out,
-            date=date,
-            parts=parts,
-            mirror=mirror,
-            verify=verify,
-            manners=manners,
-            report=report,
+            wiki, out, date=date, parts=parts, mirror=mirror, verify=verify, manners=manners, report=report
         )
     manifest = result.manifest
     figures = {
@@ -87,19 +77,12 @@ def download_command(
         "retries": result.retries,
         "seconds": time.monotonic() - started,
     }
-    title = f"{manifest.wiki} {manifest.date}: every part is verified"
-    if not result.verified:
-        title = f"{manifest.wiki} {manifest.date} is already here and complete: nothing to do"
-    summarise(title, figures, json)
+    now = "every part is verified" if result.verified else "everything is here and verified: nothing to do"
+    summarise(f"{manifest.wiki} {manifest.date}: {now}", figures, json)
 
 
-def _show(
-    wiki: str, *, date: str, parts: str | None, mirror: str, manners: Manners, json: Path | None
-) -> None:
-    from rich.filesize import decimal
-
+def _list(wiki: str, date: str, parts: str | None, mirror: str, manners: Manners, json: Path | None) -> None:
     from pboh.corpus.download.mirror import list_parts, select_parts
-    from pboh.files.writing import write_json
 
     listing = list_parts(wiki, date, mirror, manners)
     chosen = [listing.files[number - 1] for number in select_parts(parts, listing.available)]

@@ -10,6 +10,9 @@ import typer
 from typer import Argument, Option
 
 from pboh.cli import app, options
+from pboh.errors import InputError
+from pboh.files.progress import console, progress, summarise
+from pboh.files.writing import write_json
 
 SHOWN = 10  # notes on standard error; a file with thousands of unknown links must not flood the terminal
 
@@ -25,8 +28,7 @@ def add(
     source: Annotated[Path, Argument(metavar="ENTITIES.jsonl", help="Entities, one object per line.")],
     model: options.Model = None,
     name: Annotated[
-        str | None,
-        Option(metavar="NAME", help="Name of the overlay.", show_default="the name of the file"),
+        str | None, Option(metavar="NAME", help="Name of the overlay.", show_default="the name of the file")
     ] = None,
     out: options.BesideModel = None,
     skip_bad: Annotated[bool, Option("--skip-bad", help="Leave bad lines out instead of stopping.")] = False,
@@ -45,7 +47,6 @@ def add(
       pboh entities add entities.jsonl --model model
       pboh entities add entities.jsonl --out my-model
     """
-    from pboh.files.progress import console, summarise
     from pboh.linker import model_folder
     from pboh.model.overlays.adding import add_entities
 
@@ -75,8 +76,6 @@ def list_(
       pboh entities list --model model
       pboh entities list entities --model model
     """
-    from pboh.errors import InputError
-    from pboh.files.writing import write_json
     from pboh.linker import model_folder
     from pboh.model.overlays.adding import overlays
     from pboh.model.store import open_model
@@ -110,7 +109,6 @@ def remove(
 
     Example: pboh entities remove entities --model model
     """
-    from pboh.files.progress import summarise
     from pboh.linker import model_folder
     from pboh.model.overlays.adding import remove_entities
 
@@ -121,8 +119,7 @@ def remove(
 @entities.command("ids")
 def ids(
     properties: Annotated[
-        Path | None,
-        Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of page properties."),
+        Path | None, Argument(metavar="PAGE_PROPS.sql.gz", help="Wikimedia's table of page properties.")
     ] = None,
     pages: Annotated[
         Path | None,
@@ -145,19 +142,17 @@ def ids(
       pboh entities ids enwiki-latest-page_props.sql.gz --pages enwiki-latest-page.sql.gz --model model
       pboh entities ids --remove --model model
     """
-    from pboh.errors import InputError
-    from pboh.files.progress import progress, summarise
     from pboh.linker import model_folder
     from pboh.model.ids import add_ids, remove_ids
 
     began, folder = perf_counter(), model_folder(model)
+    figures: dict[str, Any] = {"ids": "removed"}
     if remove:
         remove_ids(folder)
-        summarise(f"model {model}", {"ids": "removed"}, json)
-        return
-    if properties is None:
+    elif properties is None:
         raise InputError("the table of page properties is missing", todo="Name …-page_props.sql.gz")
-    with progress("reading ids") as report:
-        found = add_ids(folder, properties, pages, out=out, report=report)
-    figures: dict[str, Any] = dict(found)
-    summarise(f"model {out or model}", figures | {"seconds": perf_counter() - began}, json)
+    else:
+        with progress("reading ids") as report:
+            found = add_ids(folder, properties, pages, out=out, report=report)
+        figures = {**found, "seconds": perf_counter() - began}
+    summarise(f"model {out or model}", figures, json)

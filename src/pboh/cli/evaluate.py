@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Argument, Option
 
-from pboh.cli import app, options
+from pboh.cli import app, options, printing
+from pboh.errors import InputError
+from pboh.files.memory import processors
+from pboh.files.progress import console, progress
+from pboh.files.writing import write_json, written_aside
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets import Dataset
     from pboh.evaluation.runner import Evaluation
+    from pboh.evaluation.tables import Table
     from pboh.linker import Linker
 
 
@@ -71,172 +78,115 @@ def evaluate_command(
       pboh evaluate kore50.ttl RSS-500.ttl --ablate --extensions coreference
     """
     from pboh.evaluation.datasets import read_dataset
+    from pboh.evaluation.leakage import check_not_tuned_on
     from pboh.evaluation.runner import uniquely_named
-    from pboh.inference.settings import parse_changes
     from pboh.linker import model_folder
 
+    if end_to_end and report is not None:
+        raise InputError("--end-to-end has no report", todo="Write its figures with --json FILE")
     chosen = _systems(systems)
-    changes = parse_changes(change or [])
-    read = uniquely_named([read_dataset(spec) for spec in datasets])
-    sides = [_Side(model, model_folder(model).name, paper, changes)]
+    sides = [_Side(model_folder(model).name, options.load_linker(model, paper, change), paper)]
     if compare == "paper":
-        sides.append(_Side(model, "paper", True, {}))
+        sides.append(_Side("paper", options.load_linker(model, True, None), True))
     elif compare is not None:
-        sides.append(_Side(compare, model_folder(compare).name, paper, changes))
-    linkers = [side.load([] if allow_tuned or ablate else read) for side in sides]
+        linker = options.load_linker(compare, paper, change)
+        sides.append(_Side(model_folder(compare).name, linker, paper))
+    read = uniquely_named([read_dataset(spec) for spec in datasets])
+    for side in sides:
+        if not (side.paper or allow_tuned or ablate):
+            check_not_tuned_on(side.linker.model.info, read)
     if ablate:
-        _ablate(linkers[0], read, extensions or [], options.cores(workers), report, json)
+        found = _ablate(sides[0].linker, read, extensions or [], workers or processors())
     elif end_to_end:
-        _end_to_end(dict(zip([side.name for side in sides], linkers, strict=True)), read, threshold, json)
+        found = _end_to_end(sides, read, threshold)
     else:
-        wanted = {
-            "systems": chosen,
-            "explain": explained_errors if report else 0,
-            "errors": report is not None,
-        }
-        first = _run(sides[0], linkers[0], read, wanted)
-        second = None
-        if compare is not None:
-            second = _run(sides[1], linkers[1], read, {**wanted, "explain": 0, "errors": False})
-        _write(first, second, report, json)
-        _print(first, second)
-
-
-def _write(first: Evaluation, second: Evaluation | None, report: Path | None, json: Path | None) -> None:
-    """The files, before anything is printed: who reads the tables may stop early."""
-    from pboh.evaluation.report import write_report
-    from pboh.files.progress import console
-    from pboh.files.writing import write_json
-
-    if json is not None:
-        write_json(json, [row for side in (first, second) if side for row in _rows(side)])
+        found = _given_mentions(sides, read, chosen, None if report is None else explained_errors)
+    if json is not None:  # files first: who reads the tables may stop early
+        write_json(json, found.data)
     if report is not None:
-        write_report(report, first, second)
+        found.write_report(report)
         console.print(f"report: {report}")
+    printing.show(found.tables, found.policy)
+    for note in found.notes:
+        console.print(note, soft_wrap=True, style="yellow", markup=False)
 
 
-def _ablate(
-    linker: Linker,
-    datasets: list[Dataset],
-    names: list[str],
-    workers: int,
-    report: Path | None,
-    json: Path | None,
-) -> None:
+class _Side(NamedTuple):
+    """A model to evaluate, what to call it, and whether the paper's settings are used."""
+
+    name: str
+    linker: Linker
+    paper: bool
+
+
+class _Found(NamedTuple):
+    """What an evaluation found: to print, to write as JSON and to report."""
+
+    tables: list[Table]
+    data: Any
+    write_report: Callable[[Path], None]
+    policy: Iterable[str] = ()
+    notes: Iterable[str] = ()  # what the readers of the datasets met
+
+
+def _systems(text: str) -> list[str]:
+    from pboh.evaluation.runner import SYSTEMS
+    from pboh.inference.settings import SYSTEMS as KNOWN
+
+    names = list(dict.fromkeys(name.strip().lower() for name in text.split(",")))
+    unknown = [name for name in names if name not in KNOWN]
+    if unknown and text != "all":
+        raise InputError(f"unknown system {unknown[0]!r}", todo=f"Choose all, or some of {', '.join(KNOWN)}")
+    return list(SYSTEMS) if text == "all" else names
+
+
+def _ablate(linker: Linker, datasets: list[Dataset], names: list[str], workers: int) -> _Found:
     """Measure extensions twice: alone on the paper's model, and on top of all the others."""
-    from pboh.cli.printing import output, show
     from pboh.evaluation.ablation import ablate, ablation_tables, find_extensions, plain
-    from pboh.files.progress import progress
-    from pboh.files.writing import write_json, written_aside
 
     with progress("ablating") as bar:
         rows = ablate(linker, datasets, find_extensions(names), workers=workers, report=bar)
     tables = ablation_tables(rows, datasets)
-    if json is not None:
-        write_json(json, plain(rows, datasets))
-    if report is not None:
+
+    def write(report: Path) -> None:
         with written_aside(report) as aside:
             aside.write_text("\n".join(table.markdown() for table in tables), encoding="utf-8")
-    for table in tables:
-        show(output(), table)
+
+    return _Found(tables, plain(rows, datasets), write)
 
 
-def _end_to_end(
-    linkers: dict[str, Linker], datasets: list[Dataset], threshold: float | None, json: Path | None
-) -> None:
-    """Link raw texts with each model and print what was found and what of it is right."""
-    from dataclasses import asdict
-
-    from pboh.cli.printing import output, show
+def _end_to_end(sides: list[_Side], datasets: list[Dataset], threshold: float | None) -> _Found:
+    """Link raw texts with each model: what was found, and what of it is right."""
     from pboh.evaluation.end_to_end import POLICY, end_to_end_tables, evaluate_end_to_end
-    from pboh.files.progress import progress
-    from pboh.files.writing import write_json
 
-    rows, tables, out = [], [], output()
-    for name, linker in linkers.items():
-        with progress(f"linking with {name}") as bar:
-            results = evaluate_end_to_end(linker, datasets, threshold=threshold, report=bar)
-        rows += [{**asdict(result), "model": name} for result in results]
-        tables += end_to_end_tables(results, name)
-    if json is not None:
-        write_json(json, rows)
-    for table in tables:
-        show(out, table)
-    out.print("[bold]Policy[/]", *(f"- {line}" for line in POLICY), sep="\n")
+    rows, tables = [], []
+    for side in sides:
+        with progress(f"linking with {side.name}") as bar:
+            results = evaluate_end_to_end(side.linker, datasets, threshold=threshold, report=bar)
+        rows += [{**asdict(result), "model": side.name} for result in results]
+        tables += end_to_end_tables(results, side.name)
+    return _Found(tables, rows, lambda _: None, POLICY)
 
 
-class _Side(NamedTuple):
-    """A model to evaluate, what to call it, and its settings."""
-
-    model: str | None
-    name: str
-    paper: bool
-    changes: dict[str, Any]
-
-    def load(self, datasets: list[Dataset]) -> Linker:
-        """Open it; refuses datasets that chose its settings."""
-        from pboh.evaluation.leakage import check_not_tuned_on
-        from pboh.linker import load
-
-        linker = load(self.model, paper=self.paper, **self.changes)
-        if not self.paper:
-            check_not_tuned_on(linker.model.info, datasets)
-        return linker
-
-
-def _systems(text: str) -> list[str]:
-    from pboh.errors import InputError
-    from pboh.evaluation.runner import SYSTEMS
-    from pboh.inference.settings import SYSTEMS as KNOWN
-
-    names = (
-        list(SYSTEMS)
-        if text == "all"
-        else list(dict.fromkeys(name.strip().lower() for name in text.split(",")))
-    )
-    unknown = [name for name in names if name not in KNOWN]
-    if unknown:
-        raise InputError(f"unknown system {unknown[0]!r}", todo=f"Choose all, or some of {', '.join(KNOWN)}")
-    return names
-
-
-def _run(side: _Side, linker: Linker, datasets: list[Dataset], options: dict[str, Any]) -> Evaluation:
-    """Evaluate one side, with a progress bar."""
-    from dataclasses import asdict, replace
-
-    from pboh.evaluation.runner import evaluate
-    from pboh.files.progress import progress
-
-    with progress(f"evaluating {side.name}") as bar:
-        evaluation = evaluate(linker, datasets, name=side.name, report=bar, **options)
-    settings = {key: value for key, value in asdict(linker.settings).items() if key != "system"}
-    return replace(evaluation, info={**linker.model.info, "settings": settings, "paper": side.paper})
-
-
-def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    from pboh.evaluation.breakdowns import calibration_of
-
-    return [
-        {
-            **asdict(run.row),
-            "model": evaluation.model,
-            "calibration_error": calibration_of([run.judgement]).error,
-        }
-        for run in evaluation.runs
-    ]
-
-
-def _print(first: Evaluation, second: Evaluation | None) -> None:
-    """The tables on standard output, the policy below them, what the readers met on standard error."""
-    from pboh.cli.printing import output, show
+def _given_mentions(
+    sides: list[_Side], datasets: list[Dataset], systems: list[str], explained: int | None
+) -> _Found:
+    """Resolve the mentions of the gold; ``explained`` errors are for a report, if there is one."""
     from pboh.evaluation import tables
+    from pboh.evaluation.breakdowns import calibration_of
     from pboh.evaluation.metrics import POLICY
-    from pboh.evaluation.runner import compare_models, compare_systems
-    from pboh.files.progress import console
+    from pboh.evaluation.report import write_report
+    from pboh.evaluation.runner import compare_models, compare_systems, evaluate
 
-    out = output()
+    def run(side: _Side, explain: int | None) -> Evaluation:
+        wanted: dict[str, Any] = {"explain": explain or 0, "errors": explain is not None}
+        with progress(f"evaluating {side.name}") as bar:
+            done = evaluate(side.linker, datasets, systems, name=side.name, report=bar, **wanted)
+        settings = {key: value for key, value in asdict(side.linker.settings).items() if key != "system"}
+        return replace(done, info={**side.linker.model.info, "settings": settings, "paper": side.paper})
+
+    first, *others = [run(side, None if number else explained) for number, side in enumerate(sides)]
+    second = others[0] if others else None
     shown = [tables.results_table(first), *tables.paper_tables(first)]
     if len(first.systems) > 1:
         shown.append(tables.ablation_table(first))
@@ -244,17 +194,16 @@ def _print(first: Evaluation, second: Evaluation | None) -> None:
     if second is not None:
         shown.append(tables.side_by_side_table(first, second))
         shown.append(tables.comparison_table("Paired tests between models", compare_models(first, second)))
-    shown += [
-        tables.nil_table(first),
-        tables.calibration_table(first),
-        tables.propagation_table(first),
-        tables.graph_table(first),
-        tables.dataset_table(first.datasets),
+    shown += [tables.nil_table(first), tables.calibration_table(first), tables.propagation_table(first)]
+    shown += [tables.graph_table(first), tables.dataset_table(first.datasets)]
+    data = [
+        {**asdict(run.row), "model": e.model, "calibration_error": calibration_of([run.judgement]).error}
+        for e in (first, *others)
+        for run in e.runs
     ]
-    for table in shown:
-        show(out, table)
-    lines = dict.fromkeys([*POLICY, *(line for dataset in first.datasets for line in dataset.policy)])
-    out.print("[bold]Policy[/]", *(f"- {line}" for line in lines), sep="\n")
-    for dataset in first.datasets:
-        for problem in [p for p in dataset.problems if p.kind in {"lost", "unmapped"}][:5]:
-            console.print(f"[yellow]{dataset.name}[/]: {problem}", soft_wrap=True)
+    policy = dict.fromkeys([*POLICY, *(line for dataset in datasets for line in dataset.policy)])
+    notes = []
+    for dataset in datasets:
+        problems = [p for p in dataset.problems if p.kind in {"lost", "unmapped"}]
+        notes += [f"{dataset.name}: {problem}" for problem in problems[:5]]
+    return _Found(shown, data, lambda report: write_report(report, first, second), policy, notes)

@@ -5,29 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from pboh.cli import app, options
+from pboh.files.progress import progress, summarise
+from pboh.files.writing import parse_size
 
 
 @app.command("extract")
 def extract_command(
-    dumps: Annotated[
-        list[Path],
-        Argument(metavar="DUMP", help="Downloaded folders, .xml, .bz2, .gz, .zst or .jsonl files."),
-    ],
-    *,
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder for the tables.")],
+    dumps: options.Dumps,
+    out: options.Out,
     memory: options.Memory = "2GB",
     workers: options.Workers = None,
     red_links: options.RedLinks = "keep",
     language: options.Language = None,
     window: Annotated[int, Option(min=1, help="Content words counted on each side of a link.")] = 50,
     conventions: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE.toml", help="This wiki's disambiguation templates, titles of lists and the like."
-        ),
+        Path | None, Option(metavar="FILE.toml", help="This wiki's disambiguation templates and the like.")
     ] = None,
     texts: Annotated[bool, Option(help="Keep the plain text of the pages.")] = True,
     json: options.Json = None,
@@ -43,8 +38,6 @@ def extract_command(
       pboh extract my-pages.jsonl --out corpus --language de
     """
     from pboh.corpus.extract import Options, extract
-    from pboh.files.progress import progress, summarise
-    from pboh.files.writing import parse_size
 
     asked = Options(
         window=window, red_links=red_links, language=language, texts=texts, conventions=conventions

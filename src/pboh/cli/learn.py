@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from typer import Option
 
 from pboh.cli import app, options
+from pboh.files.progress import console, progress, summarise
+from pboh.files.writing import write_json
 
 
 @app.command("learn")
@@ -50,11 +52,8 @@ def learn_command(
 
     Example: pboh learn --model model --corpus corpus --start bethe --centre start --rescaled
     """
-    from pboh.files.progress import console, progress, summarise
-    from pboh.files.writing import check_outputs, write_json
+    from pboh.learning.pseudo_likelihood import learn as learning
     from pboh.learning.pseudo_likelihood.documents import DataOptions
-    from pboh.learning.pseudo_likelihood.learn import ParameterOptions
-    from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
     from pboh.learning.pseudo_likelihood.learner import LearningOptions
     from pboh.learning.store import target
 
@@ -65,13 +64,12 @@ def learn_command(
             f"{entry['accuracy']:.2%} right ({entry['accuracy_choices']:.2%} of real choices)"
         )
 
-    check_outputs(json)
     folder = target(model).folder
     with progress("learning") as report:
-        figures = learn_parameters(
+        figures = learning.learn(
             folder, corpus,
             data_options=DataOptions(held_out, longest, sample, seed),
-            parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
+            parameter_options=learning.ParameterOptions(min_documents, start, centre, rescaled, tau),
             options=LearningOptions(
                 epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, workers, seed
             ),

@@ -6,9 +6,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
 from typer import Argument, Option
 
 from pboh.cli import app, options
+from pboh.cli.printing import output
+from pboh.files.writing import written_aside
 
 if TYPE_CHECKING:
     from pboh.document import Document
@@ -23,10 +28,7 @@ def link_command(
     format: Annotated[
         Literal["table", "json", "html", "nif"], Option("--format", "-f", help="How to write the result.")
     ] = "table",
-    out: Annotated[
-        Path | None,
-        Option("--out", "-o", metavar="FILE", help="Write to this file.", callback=options.writable),
-    ] = None,
+    out: Annotated[Path | None, options.out("FILE", "Write to this file.", callback=options.writable)] = None,
     threshold: options.Threshold = None,
     only: options.Only = None,
     paper: options.Paper = False,
@@ -43,15 +45,12 @@ def link_command(
       curl -s https://example.org/news.txt | pboh link - --format json
     """
     from pboh.cli.reading import read_only, read_text
-    from pboh.files.writing import written_aside
-    from pboh.inference.settings import parse_changes
-    from pboh.linker import load
 
     text, name = read_text(source)
-    linker = load(model, paper=paper, **parse_changes(change or []))
+    linker = options.load_linker(model, paper, change)
     document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
-    if format == "table" and out is None:
-        _table(document)
+    if format == "table" and out is None and output().is_terminal:
+        output().print(_table(document) if len(document) else "no mention was found", markup=False)
         return
     written = _written(document, format, name).encode("utf-8", "replace")
     if out is None:
@@ -63,8 +62,6 @@ def link_command(
 
 
 def _written(document: Document, format: str, name: str | None) -> str:
-    import msgspec
-
     if format == "html":
         from pboh.formats.html import to_html
 
@@ -85,24 +82,14 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _table(document: Document) -> None:
-    """The mentions as a table on a terminal, as plain columns elsewhere."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        sys.stdout.buffer.write(_written(document, "table", None).encode("utf-8", "replace"))
-        sys.stdout.buffer.flush()
-        return
+def _table(document: Document) -> Table:
+    """The mentions for a terminal, with what else they may mean."""
     table = Table("mention", "entity", box=SIMPLE_HEAD)
     table.add_column("sure", justify="right")
     table.add_column("or")
     for mention in document:
         others = [c for c in mention.candidates if c.entity != mention.entity and c.probability >= 0.01]
         shown = ", ".join(f"{c.entity} {c.probability:.0%}" for c in others[:2])
-        table.add_row(
-            _one_line(mention.text), str(mention.entity or "–"), f"{mention.probability:.0%}", shown or None
-        )
-    console.print(table if len(document) else "no mention was found")
+        sure = f"{mention.probability:.0%}"
+        table.add_row(_one_line(mention.text), str(mention.entity or "–"), sure, shown or None)
+    return table

@@ -8,13 +8,15 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from pboh.cli import app, options
+from pboh.cli import app, options, printing
+from pboh.files.progress import progress, summarise
+from pboh.files.writing import folder_size
 
 
 @app.command("build")
 def build(
     counts: Annotated[Path, Argument(metavar="COUNTS", help="A folder written by pboh count.")],
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    out: options.Out,
     top: options.Top = 64,
     derived_names: Annotated[bool, Option(help="Also learn names that titles suggest.")] = True,
     fuzzy: Annotated[bool, Option(help="Index names so that misspelt ones are found.")] = True,
@@ -24,8 +26,6 @@ def build(
 
     Example: pboh build counts --out model
     """
-    from pboh.files.progress import progress, summarise
-    from pboh.files.writing import folder_size
     from pboh.model.build import BuildOptions, build_model
 
     began = perf_counter()
@@ -42,7 +42,7 @@ def build(
 @app.command("prune")
 def prune(
     model: options.OwnModel,
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the small model.")],
+    out: options.Out,
     megabytes: Annotated[float, Option(min=0.1, help="How large it may be.")] = 32,
     json: options.Json = None,
 ) -> None:
@@ -53,8 +53,6 @@ def prune(
 
     Example: pboh prune --model model --out small --megabytes 32
     """
-    from pboh.files.progress import progress, summarise
-    from pboh.files.writing import folder_size
     from pboh.linker import load
     from pboh.model.small.prune import prune_to
 
@@ -83,9 +81,6 @@ def info(
 
     Example: pboh info --model model --verify
     """
-    from pboh.cli.printing import output
-    from pboh.files.progress import summarise
-    from pboh.files.writing import folder_size
     from pboh.linker import model_folder
     from pboh.model import store
 
@@ -93,11 +88,8 @@ def info(
     opened = store.open_model(folder)
     if verify:
         store.verify(folder)
-    figures: dict[str, Any] = {
-        key: opened.info.get(key)
-        for key in ("version", "pboh", "created", "language", "settings", "licence", "note")
-        if opened.info.get(key)
-    }
+    told = ("version", "pboh", "created", "language", "settings", "licence", "note")
+    figures: dict[str, Any] = {key: opened.info[key] for key in told if opened.info.get(key)}
     sources = [name for corpus in opened.info.get("corpus") or () for name in corpus.get("sources", ())]
     if sources:
         figures["trained_on"] = ", ".join(sources)
@@ -111,4 +103,4 @@ def info(
     figures |= {"megabytes": folder_size(folder) / 1e6, "files": len(opened.arrays)}
     if verify:
         figures["verified"] = "every checksum agrees"
-    summarise(f"model {folder}", figures, json, output())
+    summarise(f"model {folder}", figures, json, printing.output())

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Option
+from typer import Argument, Option
+
+from pboh.files.writing import check_outputs
+
+if TYPE_CHECKING:
+    from pboh.linker import Linker
 
 
 def _model(default: str | bool) -> Any:
     return Option("--model", "-m", metavar="MODEL", help="A model folder.", show_default=default)
 
 
+def out(metavar: str, help: str, **more: Any) -> Any:
+    """The option ``--out``, which says what a command makes."""
+    return Option("--out", "-o", metavar=metavar, help=help, **more)
+
+
 def writable(path: Path | None) -> Path | None:
     """Refuse a file that cannot be written before any work is done for it."""
-    from pboh.files.writing import check_outputs
-
     check_outputs(path)
     return path
 
 
-def cores(workers: int | None) -> int:
-    """How many workers are meant by the option: all cores unless it is given."""
-    return workers or os.cpu_count() or 1
+def load_linker(model: str | None, paper: bool, change: list[str] | None) -> Linker:
+    """The linker that --model, --paper and --set ask for."""
+    from pboh.inference.settings import parse_changes
+    from pboh.linker import load
+
+    return load(model, paper=paper, **parse_changes(change or []))
 
 
 # -- the model and how it answers -----------------------------------------------------------------------
@@ -41,10 +51,6 @@ Threshold = Annotated[
     float | None,
     Option("--threshold", min=0, max=1, help="Keep links at least this likely.", show_default="the model's"),
 ]
-BesideModel = Annotated[
-    Path | None,
-    Option("--out", "-o", metavar="FOLDER", help="Leave the model alone and write a new one here."),
-]
 
 # -- the machine ----------------------------------------------------------------------------------------
 
@@ -57,24 +63,25 @@ Engine = Annotated[
 ]
 Master = Annotated[
     str | None,
-    Option(
-        "--master", metavar="URL", help="Spark master, such as local[2] or yarn.", show_default="Spark's own"
-    ),
+    Option("--master", metavar="URL", help="Spark master, such as yarn or local[2].", show_default="Spark's"),
 ]
 
 # -- what goes in and what comes out --------------------------------------------------------------------
 
+Dumps = Annotated[
+    list[Path], Argument(metavar="DUMP", help="Downloaded folders, .xml, .bz2, .gz, .zst or .jsonl files.")
+]
+Validation = Annotated[
+    list[str], Option("--validation", "-v", metavar="DATASET", help="Documents with gold; may be repeated.")
+]
+Out = Annotated[Path, out("FOLDER", "Folder to write to.")]
+BesideModel = Annotated[Path | None, out("FOLDER", "Leave the model alone and write a new one here.")]
 Json = Annotated[
-    Path | None,
-    Option("--json", metavar="FILE", help="Also write the results as JSON.", callback=writable),
+    Path | None, Option("--json", metavar="FILE", help="Also write the results as JSON.", callback=writable)
 ]
 Report = Annotated[
     Path | None,
     Option("--report", metavar="FILE.html", help="Write a report, one HTML file.", callback=writable),
-]
-Validation = Annotated[
-    list[str],
-    Option("--validation", "-v", metavar="DATASET", help="Documents with gold; may be repeated."),
 ]
 
 # -- training -------------------------------------------------------------------------------------------
@@ -91,9 +98,5 @@ Crosswikis = Annotated[
 MinWordCount = Annotated[int, Option("--min-word-count", min=1, help="Keep N(w,e) from this count on.")]
 Top = Annotated[int, Option("--top", min=1, max=255, help="Entities kept per name.")]
 NamesInText = Annotated[
-    bool,
-    Option(
-        "--names-in-text/--no-names-in-text",
-        help="Count where names occur in the text, linked or not; pboh link needs it.",
-    ),
+    bool, Option(help="Count where names occur in the text, linked or not; pboh link needs it.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -19,17 +20,25 @@ def output() -> Console:
     return out if out.is_terminal else Console(highlight=False, width=220)
 
 
-def show(out: Console, table: Table) -> None:
-    """Print one table."""
-    shown = RichTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    shown.caption, shown.caption_justify = table.note or None, "left"
+def show(tables: Iterable[Table], policy: Iterable[str] = ()) -> None:
+    """Print tables, and below them by which rules they were made."""
+    out = output()
+    for table in tables:
+        out.print(_drawn(table))
+        out.print()
+    if policy:
+        out.print("[bold]Policy[/]", *(f"- {line}" for line in policy), sep="\n")
+
+
+def _drawn(table: Table) -> RichTable:
+    drawn = RichTable(title=table.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    drawn.caption, drawn.caption_justify = table.note or None, "left"
     for at, name in enumerate(table.header):
-        shown.add_column(escape(name), justify="left" if at in table.words else "right")
+        drawn.add_column(escape(name), justify="left" if at in table.words else "right")
     for number, cells in enumerate(table.rows):
         stressed = [
             f"[bold]{escape(cell)}[/]" if (number, column) in table.strong else escape(cell)
             for column, cell in enumerate(cells)
         ]
-        shown.add_row(*stressed, style="cyan" if number in table.ours else None)
-    out.print(shown)
-    out.print()
+        drawn.add_row(*stressed, style="cyan" if number in table.ours else None)
+    return drawn

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from typer import Option
 
 from pboh.cli import app, options
+from pboh.files.writing import parse_size
 from pboh.service.options import Limits, Options
 
 LIMITS = Limits()
@@ -50,17 +51,11 @@ def serve_command(
     max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
     max_head: Annotated[str, _size("Largest address with its headers.")] = "64KB",
     max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
-    max_total_mentions: Annotated[
-        int, _limit("Mentions of all documents of a request.", 1)
-    ] = LIMITS.total_mentions,
+    max_total_mentions: Annotated[int, _limit("Mentions of a request.", 1)] = LIMITS.total_mentions,
     max_mention_characters: Annotated[int, _limit("Longest mention.", 1)] = LIMITS.mention_characters,
-    max_documents: Annotated[
-        int, _limit("Documents of a batch, cells of a reconciliation.", 1)
-    ] = LIMITS.documents,
+    max_documents: Annotated[int, _limit("Documents, or cells, of a request.", 1)] = LIMITS.documents,
     max_seconds: Annotated[float, _limit("Waiting and computing of a request.", 0.1)] = LIMITS.seconds,
-    client_seconds: Annotated[
-        float, _limit("Time a client has to send a request.", 0.1)
-    ] = LIMITS.client_seconds,
+    client_seconds: Annotated[float, _limit("A client's time to send.", 0.1)] = LIMITS.client_seconds,
     max_waiting: Annotated[int, _limit("Requests that wait in a worker.", 1)] = LIMITS.waiting,
     max_waiting_bytes: Annotated[str, _size("All large requests of a worker together.")] = "64MB",
     max_connections: Annotated[int, _limit("Connections of a worker.", 1)] = LIMITS.connections,
@@ -80,57 +75,28 @@ def serve_command(
       pboh serve --model model --workers 2
       pboh serve --mcp stdio
     """
-    from pboh.files.writing import parse_size
     from pboh.inference.settings import parse_changes
     from pboh.linker import model_folder
 
-    changes = parse_changes(change or [])
     if mcp is not None:
-        _offer_tools(model, paper, changes, mcp, host, port, max_characters)
+        from pboh.integrations.mcp import serve
+
+        with redirect_stdout(sys.stderr):  # standard output belongs to the protocol
+            linker = options.load_linker(model, paper, change)
+        serve(linker, mcp, host, port, max_characters)
         return
+    limits = Limits(
+        body=parse_size(max_body), head=parse_size(max_head), mentions=max_mentions,
+        total_mentions=max_total_mentions, mention_characters=max_mention_characters,
+        documents=max_documents, seconds=max_seconds, client_seconds=client_seconds, waiting=max_waiting,
+        waiting_bytes=parse_size(max_waiting_bytes), connections=max_connections,
+    )  # fmt: skip
     asked = Options(
-        model=None if model is None else str(model_folder(model)),
-        paper=paper,
-        settings=changes,
-        host=host,
-        port=port,
-        workers=workers,
-        threads=threads,
-        log_format=log_format or ("text" if sys.stderr.isatty() else "json"),
-        log_level=log_level,
-        shutdown_seconds=shutdown_seconds,
-        limits=Limits(
-            body=parse_size(max_body),
-            head=parse_size(max_head),
-            mentions=max_mentions,
-            total_mentions=max_total_mentions,
-            mention_characters=max_mention_characters,
-            documents=max_documents,
-            seconds=max_seconds,
-            client_seconds=client_seconds,
-            waiting=max_waiting,
-            waiting_bytes=parse_size(max_waiting_bytes),
-            connections=max_connections,
-        ),
-    )
+        model=None if model is None else str(model_folder(model)), paper=paper,
+        settings=parse_changes(change or []), host=host, port=port, workers=workers, threads=threads,
+        log_format=log_format or ("text" if sys.stderr.isatty() else "json"), log_level=log_level,
+        shutdown_seconds=shutdown_seconds, limits=limits,
+    )  # fmt: skip
     from pboh.service.server import run
 
     run(asked)
-
-
-def _offer_tools(
-    model: str | None,
-    paper: bool,
-    changes: dict[str, Any],
-    transport: str,
-    host: str,
-    port: int,
-    max_characters: int,
-) -> None:
-    """Serve the Model Context Protocol."""
-    from pboh.integrations.mcp import serve
-    from pboh.linker import load
-
-    with redirect_stdout(sys.stderr):  # standard output belongs to the protocol
-        linker = load(model, paper=paper, **changes)
-    serve(linker, transport, host, port, max_characters)

@@ -1,23 +1,20 @@
-"""`pboh train`: from dumps to a model in one command."""
+"""``pboh train``: from dumps to a model in one command."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from pboh.cli import app, options
+from pboh.files.progress import progress, summarise
+from pboh.files.writing import parse_size
 
 
 @app.command("train")
 def train_command(
-    dumps: Annotated[
-        list[Path],
-        Argument(metavar="DUMP", help="Downloaded folders, .xml, .bz2, .gz, .zst or .jsonl files."),
-    ],
-    *,
-    out: Annotated[Path, Option("--out", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    dumps: options.Dumps,
+    out: options.Out,
     memory: options.Memory = "4GB",
     workers: options.Workers = None,
     crosswikis: options.Crosswikis = None,
@@ -44,25 +41,19 @@ def train_command(
     """
     from pboh.corpus.extract import Options
     from pboh.counts import CountOptions
-    from pboh.files.progress import progress, summarise
-    from pboh.files.writing import parse_size
     from pboh.model.build import BuildOptions
     from pboh.train import train
 
+    counting = CountOptions(
+        min_word_count=min_word_count, top=top, crosswikis=crosswikis, names_in_text=names_in_text
+    )
     with progress("training", continues=True) as report:
         made = train(
-            dumps,
-            out,
-            extraction=Options(red_links=red_links, language=language),
-            counting=CountOptions(
-                min_word_count=min_word_count, top=top, crosswikis=crosswikis, names_in_text=names_in_text
-            ),
+            dumps, out,
+            extraction=Options(red_links=red_links, language=language), counting=counting,
             building=BuildOptions(entries_per_name=top),
-            memory=parse_size(memory),
-            workers=workers,
-            keep_work=keep_work,
-            report=report,
-        )
+            memory=parse_size(memory), workers=workers, keep_work=keep_work, report=report,
+        )  # fmt: skip
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
     summarise(title, figures, json)

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Exit, Option
 
-from pboh.cli import app, options
+from pboh.cli import app, options, printing
+from pboh.errors import InputError
+from pboh.files.memory import processors
+from pboh.files.progress import console, progress, summarise
+from pboh.files.writing import write_json
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets import Dataset
@@ -21,8 +25,7 @@ def tune_command(
     validation: options.Validation,
     model: options.Model = None,
     test: Annotated[
-        list[str] | None,
-        Option(metavar="DATASET", help="Documents to judge the winner on; never tuned on."),
+        list[str] | None, Option(metavar="DATASET", help="Documents to judge the winner on; never tuned on.")
     ] = None,
     fit: Annotated[
         bool, Option("--fit", help="Fit the weights ζ and τ in seconds instead of searching a grid.")
@@ -62,15 +65,11 @@ def tune_command(
       pboh tune -v aida:AIDA.tsv#testa --vary tau --vary zeta=0.05,0.1,0.2 --test aida:AIDA.tsv#testb
       pboh tune --model model -v validation.jsonl.gz#0:150 --fit
     """
-    from pboh.errors import InputError
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.leakage import check_disjoint
-    from pboh.files.progress import console, progress, summarise
-    from pboh.inference.settings import parse_changes
     from pboh.learning.grid import differences, parse_space
     from pboh.learning.store import store, target
     from pboh.learning.weights import fit_settings
-    from pboh.linker import load
 
     if fit and report is not None:
         raise InputError("a fit has no report", todo="Write its figures with --json FILE")
@@ -78,13 +77,13 @@ def tune_command(
     grid: dict[str, Any] = {"space": parse_space(() if fit else vary or ())}
     datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))
     check_disjoint(datasets, held_out)
-    linker = load(model, paper=paper, **parse_changes(change or []))
+    linker = options.load_linker(model, paper, change)
     if fit:
         with progress("fitting") as bar:
             settings, figures = fit_settings(linker, datasets, held_out, vary or (), bar)
         summarise(f"weights for {linker.model.folder.name}", figures, json)
     else:
-        grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": options.cores(workers)}
+        grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": workers or processors()}
         settings = _search(linker, datasets, held_out, grid, report, json)
     if into is not None:
         store(into, datasets, differences(settings))
@@ -100,9 +99,6 @@ def _search(
     json: Path | None,
 ) -> Settings:
     """Search a grid, write and print what was found; Ctrl-C ends the command with the best so far."""
-    from pboh.cli.printing import output, show
-    from pboh.files.progress import console, progress
-    from pboh.files.writing import write_json
     from pboh.learning.grid import tune
     from pboh.learning.grid_report import test_table, tuning_data, tuning_table, write_tuning_report
 
@@ -117,8 +113,7 @@ def _search(
     if report is not None:
         write_tuning_report(report, tuning, datasets, tables, linker.model.folder.name)
         console.print(f"report: {report}")
-    for table in tables:
-        show(output(), table)
+    printing.show(tables)
     if tuning.interrupted:
         console.print("interrupted: the best so far is shown, nothing is stored in the model")
         raise Exit(130)

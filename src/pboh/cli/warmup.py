@@ -79,7 +79,7 @@ def rehearse(step: tuple[str, ...]) -> None:
     """Run one command without a word."""
     silence = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with redirect_stdout(silence), redirect_stderr(silence):
-        program([step[0]])(list(step), standalone_mode=False)
+        program(step[0])(list(step), standalone_mode=False)
 
 
 @contextmanager
