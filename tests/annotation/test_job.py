@@ -64,7 +64,7 @@ def test_a_run_that_failed_goes_on(world_model, tmp_path, small_chunks, monkeypa
     source = write(tmp_path / name, documents(20), **({"row_group_size": 7} if "parquet" in name else {}))
     annotate([source], tmp_path / "whole.parquet", world_model, workers=1)
     done = []
-    real = job.annotate_part
+    real = job.annotate_chunk
 
     def stopping(task, chunk):
         if len(done) == 4:
@@ -72,7 +72,7 @@ def test_a_run_that_failed_goes_on(world_model, tmp_path, small_chunks, monkeypa
         done.append(chunk.number)
         return real(task, chunk)
 
-    monkeypatch.setattr(job, "annotate_part", stopping)
+    monkeypatch.setattr(job, "annotate_chunk", stopping)
     with pytest.raises(KeyboardInterrupt):
         annotate([source], tmp_path / "out.parquet", world_model, workers=1)
     assert not (tmp_path / "out.parquet").exists()
@@ -80,7 +80,7 @@ def test_a_run_that_failed_goes_on(world_model, tmp_path, small_chunks, monkeypa
     journal.write_bytes(journal.read_bytes()[:-5])  # the last line was not written whole
     (tmp_path / "out.parquet.parts" / ".0000004.parquet.1.tmp").write_bytes(b"half")
     monkeypatch.setattr(
-        job, "annotate_part", lambda task, chunk: (done.append(chunk.number), real(task, chunk))[1]
+        job, "annotate_chunk", lambda task, chunk: (done.append(chunk.number), real(task, chunk))[1]
     )
     figures = annotate([source], tmp_path / "out.parquet", world_model, workers=1)
     assert figures["documents"] == 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -49,3 +50,16 @@ def test_kernels_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch
     monkeypatch.setattr(os, "getuid", lambda: somebody)  # now it all belongs to somebody else
     fallback.rename(tmp_path / f"pboh-{os.getuid()}")
     assert chosen() is None
+
+
+def test_windows_has_neither_user_numbers_nor_modes(tmp_path, monkeypatch):
+    from pboh.files import kernel_cache
+
+    monkeypatch.setattr(kernel_cache.sys, "platform", "win32")
+    monkeypatch.delattr(os, "getuid")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).is_relative_to(tmp_path))
+    monkeypatch.setattr(Path, "lstat", lambda _: os.stat_result((stat.S_IFDIR | 0o777, *[0] * 9)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    kernel_cache.ensure_kernel_cache()
+    assert os.environ.pop("NUMBA_CACHE_DIR") == str(tmp_path / "pboh" / "kernels")

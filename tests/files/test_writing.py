@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pboh.errors import OutputError
-from pboh.files.writing import claimed
+from pboh.files.writing import claimed, flush_to_disk
 
 HIDDEN = """
 import sys
@@ -47,3 +48,11 @@ def test_links_where_unix_modules_are_missing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HIDDEN, str(tmp_path / "folder")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_flushed_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows flushes no file that is open for reading only."""
+    monkeypatch.setattr(os, "fsync", lambda file: os.write(file, b""))
+    (tmp_path / "file").write_text("kept")
+    flush_to_disk(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "kept"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from pboh.annotation.inputs import CHUNK_BYTES, Chunk, Source, chunk_rows
-from pboh.annotation.rows import Annotator, Options, Rows
+from pboh.annotation.rows import Annotator, Options, Rows, values
 from pboh.errors import InputError, MissingExtraError
 
 try:
@@ -29,13 +29,8 @@ _MENTION = [
     ("score", pa.float64()),
     ("detection", pa.float64()),
 ]
-_CANDIDATE = [
-    ("entity", pa.string()),
-    ("id", pa.string()),
-    ("prior", pa.float64()),
-    ("score", pa.float64()),
-    ("probability", pa.float64()),
-]
+_NUMBERS = [(name, pa.float64()) for name in ("prior", "score", "probability")]
+_CANDIDATE = [("entity", pa.string()), ("id", pa.string()), *_NUMBERS]
 
 
 def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()) -> pa.Schema:
@@ -45,15 +40,6 @@ def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()
         fields.append(pa.field("candidates", pa.list_(pa.struct(_CANDIDATE))))
     mentions = pa.field("mentions", pa.list_(pa.struct(fields)))
     return pa.schema([pa.field("id", id_type), *kept, mentions, pa.field("error", pa.string())])
-
-
-def output_schema(source: Source) -> pa.Schema:
-    """Columns of the output: those carried over keep Parquet's types; from JSON lines they are text."""
-    options, known = source.options, getattr(source, "schema", None)
-    if known is None:
-        return schema(options, pa.string(), [pa.field(name, pa.string()) for name in options.keep])
-    id_type = known.field(options.id).type if options.id in known.names else pa.string()
-    return schema(options, id_type, [known.field(name).remove_metadata() for name in options.keep])
 
 
 def annotate_batch(annotator: Annotator, batch: pa.RecordBatch) -> Rows:
@@ -75,21 +61,6 @@ def to_arrow(rows: Rows, out: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([columns[name] for name in out.names], schema=out)
 
 
-def values(column: pa.Array) -> list[Any]:
-    """Python values of an Arrow column; text that is not UTF-8 stays bytes."""
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:
-        return [_value(value) for value in column]
-
-
-def _value(value: pa.Scalar) -> Any:
-    try:
-        return value.as_py()
-    except UnicodeDecodeError:
-        return value.as_buffer().to_pybytes() if hasattr(value, "as_buffer") else None
-
-
 def _as_text(column: list[msgspec.Raw]) -> pa.Array:
     """JSON values as text: strings as they are, null as null, everything else as it is written."""
     texts = [bytes(raw).strip() for raw in column]
@@ -97,26 +68,38 @@ def _as_text(column: list[msgspec.Raw]) -> pa.Array:
     return pa.array(plain, pa.string())
 
 
-def write_part(rows: Rows, path: Path, out: pa.Schema) -> None:
+def output_schema(source: Source) -> pa.Schema:
+    """Columns of the output: those carried over keep Parquet's types; from JSON lines they are text."""
+    options, known = source.options, getattr(source, "schema", None)
+    if known is None:
+        return schema(options, pa.string(), [pa.field(name, pa.string()) for name in options.keep])
+    id_type = known.field(options.id).type if options.id in known.names else pa.string()
+    return schema(options, id_type, [known.field(name).remove_metadata() for name in options.keep])
+
+
+def to_parquet(schema: pa.Schema, rows: Rows) -> bytes:
     """A part of the result."""
-    pq.write_table(pa.Table.from_batches([to_arrow(rows, out)]), path, compression="zstd")
+    with pa.BufferOutputStream() as file:
+        pq.write_table(pa.Table.from_batches([to_arrow(rows, schema)]), file, compression="zstd")
+        return bytes(file.getvalue())
 
 
-def join_parts(parts: Sequence[Path], out: Path, schema: pa.Schema) -> None:
+def join_parts(schema: pa.Schema, parts: Sequence[Path], out: Path) -> None:
     """One file with larger row groups than the parts have."""
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
         held: list[pa.Table] = []
-        for part in parts:
+        for number, part in enumerate(parts, 1):
             held.append(pq.read_table(part, schema=schema))
-            if sum(t.num_rows for t in held) >= GROUP_ROWS or sum(t.nbytes for t in held) >= GROUP_BYTES:
+            full = sum(t.num_rows for t in held) >= GROUP_ROWS or sum(t.nbytes for t in held) >= GROUP_BYTES
+            if full or number == len(parts):
                 writer.write_table(pa.concat_tables(held).combine_chunks())
                 held = []
-        if held:
-            writer.write_table(pa.concat_tables(held).combine_chunks())
 
 
 class ParquetSource(Source):
     """Parquet files, one row group after the other."""
+
+    unit, answer = "row", staticmethod(annotate_batch)
 
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         super().__init__(paths, options)
@@ -125,59 +108,55 @@ class ParquetSource(Source):
             with _parquet(path) as file:
                 schemas.append(file.schema_arrow)
                 self.total += file.metadata.num_rows
-        self._columns = self._check(schemas)
         self.schema = schemas[0]
+        self._columns = self._check(schemas)
 
     def _check(self, schemas: list[pa.Schema]) -> list[str]:
         """Names of the columns to read, which all files have, of one type."""
-        options = self.options
+        options, names = self.options, self.schema.names
         wanted = [options.text, *options.keep]
-        wanted += [options.id] if options.id != "id" or "id" in schemas[0].names else []
-        if options.mentions in schemas[0].names:
-            wanted.append(str(options.mentions))
-        elif options.mentions not in (None, "mentions"):
-            wanted.append(str(options.mentions))  # asked for by name
+        for name, usual in ((options.id, "id"), (options.mentions, "mentions")):
+            if name is not None and (name != usual or name in names):  # the usual one may be missing
+                wanted.append(name)
         for path, found in zip(self.paths, schemas, strict=True):
             for name in wanted:
                 if name not in found.names:
                     what = f"there is no column {name}; there are {', '.join(found.names)}"
-                    raise InputError(
-                        what, where=path, todo="Name the columns with --text-column, --id-column"
-                    )
-                kind, first = found.field(name).type, schemas[0].field(name).type
+                    todo = "Name the columns with --text-column, --id-column"
+                    raise InputError(what, where=path, todo=todo)
+                kind, first = found.field(name).type, self.schema.field(name).type
                 if kind != first:
                     what = f"column {name} is {kind} and was {first} in {self.paths[0]}"
                     raise InputError(what, where=path, todo="Annotate the files one after the other")
-        if not _is_text(schemas[0].field(options.text).type):
-            what = f"column {options.text} is {schemas[0].field(options.text).type}, not text"
+        kind = self.schema.field(options.text).type
+        if not _is_text(kind):
+            what = f"column {options.text} is {kind}, not text"
             raise InputError(what, where=self.paths[0], todo="Name another with --text-column")
         return list(dict.fromkeys(wanted))
 
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:
-        """Row groups, cut by what their description says of their size."""
-        number, most = 0, chunk_rows(self.total // 1_000)
+        """Batches of each row group; those done are read, which costs little, and left out."""
+        numbers = count()
         for path in self.paths:
-            with _parquet(path) as file:
-                first = 1
-                for group in range(file.num_row_groups):
-                    about = file.metadata.row_group(group)
-                    rows = about.num_rows
-                    size = max(1, min(most, rows * CHUNK_BYTES // max(1, about.total_byte_size)))
-                    numbers = range(number, number + -(-rows // size))
-                    if not all(each in done for each in numbers):  # else there is nothing to read here
-                        batches = self._batches(path, file, group, size)
-                        for each, batch in zip(numbers, batches, strict=True):
-                            at = first + (each - number) * size
-                            if each not in done:
-                                yield Chunk(each, str(path), at, batch, batch.num_rows)
-                    number, first = numbers.stop, first + rows
+            first = 1
+            for batch in self._batches(path):
+                places = range(first, first + batch.num_rows)
+                first = places.stop
+                if (number := next(numbers)) not in done:
+                    yield Chunk(number, str(path), places, batch, batch.num_rows)
 
-    def _batches(self, path: Path, file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from file.iter_batches(size, [group], columns=self._columns, use_threads=False)
-        except (pa.ArrowException, OSError) as error:
-            what = f"row group {group} is damaged ({error})"
-            raise InputError(what, where=path, todo="Copy the file again; finished parts are kept") from error
+    def _batches(self, path: Path) -> Iterator[pa.RecordBatch]:
+        """The rows of a file, cut by what the description of its row groups says of their size."""
+        most = chunk_rows(self.total // 1_000)
+        with _parquet(path) as file:
+            for group in range(file.num_row_groups):
+                about = file.metadata.row_group(group)
+                size = max(1, min(most, about.num_rows * CHUNK_BYTES // max(1, about.total_byte_size)))
+                try:
+                    yield from file.iter_batches(size, [group], columns=self._columns, use_threads=False)
+                except (pa.ArrowException, OSError) as error:
+                    what, todo = f"row group {group} is damaged ({error})", "Copy the file again"
+                    raise InputError(what, where=path, todo=f"{todo}; finished parts are kept") from error
 
 
 def _parquet(path: Path) -> pq.ParquetFile:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pboh.annotation.rows import Options
+from pboh.annotation.rows import Annotator, Options, Rows, annotate_lines
 from pboh.errors import InputError
 from pboh.formats.jsonlines import read_lines
 
@@ -21,17 +21,20 @@ _PARQUET = b"PAR1"
 
 
 class Chunk(NamedTuple):
-    """Some rows of one file: an Arrow batch, or lines of JSON with their numbers."""
+    """Some rows of one file: an Arrow batch, or lines of JSON."""
 
     number: int  # of the chunk
     where: str  # the file
-    first: int  # number of its first row in the file, counted from 1
+    places: Sequence[int]  # of its rows in the file, counted from 1
     rows: Any
     weight: int  # its share of the total: rows, or bytes of the file
 
 
 class Source(ABC):
     """Files of one kind, in order."""
+
+    unit: str  # what its places count
+    answer: Callable[[Annotator, Any], Rows]  # answers the rows of a chunk
 
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         self.paths, self.options = paths, options
@@ -44,20 +47,18 @@ class Source(ABC):
 
 def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
     """Files named, and those in folders named, as one source; ``-`` is standard input."""
+    one_by_one = "Annotate them one after the other"
     if "-" in map(str, inputs):
         if len(inputs) > 1:
-            what = "standard input cannot be mixed with files"
-            raise InputError(what, todo="Annotate them one after the other")
+            raise InputError("standard input cannot be mixed with files", todo=one_by_one)
         return StandardInput([], options)
     paths = [path for named in inputs for path in _files(Path(named))]
     if not paths:
         raise InputError("there are no documents", todo="Name .parquet or .jsonl files, or folders of them")
-    kinds = {path: _is_parquet(path) for path in paths}
-    if len(set(kinds.values())) > 1:
-        one, other = (next(path for path in paths if kinds[path] is kind) for kind in (True, False))
-        what = f"{one} is Parquet and {other} is not"
-        raise InputError(what, todo="Annotate them one after the other")
-    if not kinds[paths[0]]:
+    kinds = {_is_parquet(path): path for path in paths}
+    if len(kinds) > 1:
+        raise InputError(f"{kinds[True]} is Parquet and {kinds[False]} is not", todo=one_by_one)
+    if False in kinds:
         return LineSource(paths, options)
     from pboh.annotation.arrow import ParquetSource  # noqa: PLC0415  (only Parquet needs pyarrow)
 
@@ -93,11 +94,10 @@ def _is_parquet(path: Path) -> bool:
         raise InputError(f"the file cannot be read ({error.strerror})", where=path) from error
 
 
-# -- JSON lines -----------------------------------------------------------------------------------------
-
-
 class LineSource(Source):
     """JSON lines, plain or compressed; carried columns are text in Parquet, because lines have no types."""
+
+    unit, answer = "line", staticmethod(annotate_lines)
 
     def __init__(self, paths: Sequence[Path], options: Options) -> None:
         super().__init__(paths, options)
@@ -107,18 +107,18 @@ class LineSource(Source):
         """Some lines at a time; blank lines are skipped."""
         numbers, most = count(), chunk_rows(self.total >> 20)
         for path in self.paths:
-            rows: list[tuple[int, bytes]] = []
-            size = read = 0
+            places, rows, size, read = list[int](), list[bytes](), 0, 0
             for line in read_lines(path):
-                rows.append((line.number, line.data))
+                places.append(line.number)
+                rows.append(line.data)
                 size += len(line.data)
                 if len(rows) >= most or size >= CHUNK_BYTES:
-                    chunk = Chunk(next(numbers), str(path), rows[0][0], rows, line.position - read)
-                    rows, size, read = [], 0, line.position
+                    chunk = Chunk(next(numbers), str(path), places, rows, line.position - read)
+                    places, rows, size, read = [], [], 0, line.position
                     if chunk.number not in done:
                         yield chunk
             if rows and (number := next(numbers)) not in done:
-                yield Chunk(number, str(path), rows[0][0], rows, path.stat().st_size - read)
+                yield Chunk(number, str(path), places, rows, path.stat().st_size - read)
 
 
 class StandardInput(LineSource):
@@ -128,4 +128,4 @@ class StandardInput(LineSource):
         """One line at a time."""
         for row, line in enumerate(sys.stdin.buffer, 1):
             if line.strip():
-                yield Chunk(row, "standard input", row, [(row, line)], len(line))
+                yield Chunk(row, "standard input", [row], [line], len(line))

@@ -16,21 +16,21 @@ import msgspec
 
 from pboh import __version__
 from pboh.annotation.inputs import Chunk, Source, StandardInput, open_inputs
-from pboh.annotation.rows import Options, Rows, annotate_lines, annotator
+from pboh.annotation.rows import Annotator, Options, Rows, annotator
 from pboh.errors import InputError, OutputError
 from pboh.files.compression import zstd
 from pboh.files.memory import PeakMemory, processors
 from pboh.files.progress import Report, silent
 from pboh.files.workers import Workers, ordered_map
 from pboh.files.writing import LOCK, claimed, disk_errors, read_json, write_json, written_aside
-from pboh.linker import Linker, model_folder
+from pboh.linker import model_folder
 from pboh.model.store import fingerprint
 
-FORMAT = "pboh-annotations"
-VERSION = 1
-PARQUET = ".parquet"
-SUFFIXES = (PARQUET, ".jsonl", ".jsonl.gz", ".jsonl.zst")
-COMPLAINTS = 20  # bad rows of a part that are described; all are counted
+FORMAT = {"format": "pboh-annotations", "version": 1}
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+COUNTED = ("documents", "mentions", "linked", "failed_rows")
+Encode = Callable[[Rows], bytes]
+COMPLAINTS = 100  # bad rows of a part that are described; all are counted
 
 
 class Done(msgspec.Struct):
@@ -44,25 +44,39 @@ class Done(msgspec.Struct):
     weight: int
     complaints: list[str]
 
-    def sentences(self) -> Iterator[str]:
-        """What to say of its bad rows."""
-        yield from self.complaints
-        if unsaid := self.failed_rows - len(self.complaints):
-            yield f"… and {unsaid} more rows after it"
-
 
 class Task(NamedTuple):
-    """What every worker is told."""
+    """What a worker does with the rows of chunks."""
 
     model: str
     options: Options
-    schema: Any  # Arrow's, if Parquet is written
+    unit: str  # of the places of rows
+    answer: Callable[[Annotator, Any], Rows]
+    encode: Encode
+
+
+class _Parts(NamedTuple):
+    """A folder with finished parts of the output, and a journal of what is known of them."""
+
     folder: Path
     suffix: str
 
-    def part(self, number: int) -> Path:
-        """Where a part is written."""
+    @property
+    def journal(self) -> Path:
+        return self.folder / "done.jsonl"
+
+    def path(self, number: int) -> Path:
         return self.folder / f"{number:07}{self.suffix}"
+
+    def finished(self) -> dict[int, Done]:
+        """Parts that an earlier run finished; a last line that was cut off does not count."""
+        found: dict[int, Done] = {}
+        for line in self.journal.read_bytes().splitlines() if self.journal.exists() else ():
+            with suppress(msgspec.DecodeError):
+                part = msgspec.json.decode(line, type=Done)
+                if self.path(part.part).is_file():
+                    found[part.part] = part
+        return found
 
 
 def annotate(
@@ -73,39 +87,45 @@ def annotate(
     *,
     workers: int | None = None,
     report: Report = silent,
-    complain: Callable[[str], None] | None = None,
+    complain: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Link the documents of ``inputs`` and write ``out``; returns figures.
 
     The same call again goes on where a stopped one was, and does nothing once all is done. The result does
-    not depend on where it stopped, nor on the number of workers. ``complain`` hears of every bad row.
+    not depend on where it stopped, nor on the number of workers. ``complain`` hears of bad rows, of up to
+    100 in each part.
     """
-    began, options = time.monotonic(), options or Options()
-    path = Path(out)
+    began, path = time.monotonic(), Path(out)
     suffix = next((suffix for suffix in reversed(SUFFIXES) if path.name.endswith(suffix)), None)
     if suffix is None:
         raise InputError(f"the output is called {path.name}", todo=f"End it with {', '.join(SUFFIXES)}")
-    source = open_inputs(inputs, options)
+    source = open_inputs(inputs, options or Options())
     if isinstance(source, StandardInput):
         todo = "Redirect standard output instead of naming --out"
         raise InputError("standard input cannot be read again to continue", todo=todo)
-    name = str(model_folder(model))
-    job = _describe(source, options, options.linker(name))
-    count = workers or processors()
-    with Workers(count) as pool, _ours(path, job) as (folder, finished):
+    encode, join = _format(source, suffix)
+    task = _task(source, model, encode)
+    with _ours(path, _describe(source, task)) as (record, folder, finished):
         if finished is not None:
             return {**finished, "fresh": False}
-        task = Task(name, options, _schema(source) if suffix == PARQUET else None, folder, suffix)
-        run = _Run(task, source, pool, count, report, complain or (lambda _: None))
-        with PeakMemory(pool.processes) as peak:
-            figures = run.finish(path)
+        parts = _Parts(folder, suffix)
+        done = parts.finished()
+        resumed = sum(part.documents for part in done.values())
+        for complaint in (complaint for number in sorted(done) for complaint in done[number].complaints):
+            complain(complaint)
+        peak = _make(parts, done, task, source, workers or processors(), report, complain)
+        report(1, 1, "writing")
+        with written_aside(path) as aside:
+            join([parts.path(number) for number in sorted(done)], aside)
+        figures = {name: sum(getattr(part, name) for part in done.values()) for name in COUNTED}
         seconds = time.monotonic() - began
-        figures["seconds"] = round(seconds, 2)
-        figures["documents_per_second"] = round(
-            (figures["documents"] - figures["resumed_documents"]) / seconds, 1
-        )
-        figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
-        write_json(_manifest(path), _content(job, figures))
+        figures |= {
+            "resumed_documents": resumed,
+            "seconds": round(seconds, 2),
+            "documents_per_second": round((figures["documents"] - resumed) / seconds, 1),
+            "peak_memory_megabytes": round(peak, 1),
+        }
+        record(figures)
         shutil.rmtree(folder, ignore_errors=True)
     return {**figures, "fresh": True}
 
@@ -116,30 +136,28 @@ def annotate_stream(
     options: Options | None = None,
     *,
     workers: int = 1,
-    complain: Callable[[str], None] | None = None,
+    complain: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[bytes, Done]]:
     """Link the documents of ``inputs``: JSON lines of some rows at a time, in order, and their figures."""
-    options, hear = options or Options(), complain or (lambda _: None)
-    work = partial(_answer_as_json, str(model_folder(model)), options)
-    for lines, done in ordered_map(work, open_inputs(inputs, options).chunks(), workers):
-        for sentence in done.sentences():
-            hear(sentence)
+    source = open_inputs(inputs, options or Options())
+    work = partial(annotate_chunk, _task(source, model, Rows.to_json))
+    for lines, done in ordered_map(work, source.chunks(), workers):
+        for complaint in done.complaints:
+            complain(complaint)
         yield lines, done
 
 
 # -- what a run is, and whether a folder belongs to it ----------------------------------------------------
 
 
-def _describe(source: Source, options: Options, linker: Linker) -> dict[str, Any]:
+def _describe(source: Source, task: Task) -> dict[str, Any]:
     """Everything the result depends on."""
-    files = [(path, path.stat()) for path in source.paths]
+    linker = task.options.linker(task.model)
+    files = [(path.name, path.stat()) for path in source.paths]
     described = {
-        "input": [
-            {"name": path.name, "bytes": about.st_size, "modified": about.st_mtime_ns}
-            for path, about in files
-        ],
+        "input": [{"name": n, "bytes": about.st_size, "modified": about.st_mtime_ns} for n, about in files],
         "model": fingerprint(linker.model.folder),
-        "options": options,
+        "options": task.options,
         "settings": linker.settings,
         "program": __version__,
     }
@@ -147,36 +165,28 @@ def _describe(source: Source, options: Options, linker: Linker) -> dict[str, Any
     return plain
 
 
-def _manifest(out: Path) -> Path:
-    return out.with_name(f"{out.name}.json")
-
-
-def _content(job: dict[str, Any], figures: dict[str, Any] | None) -> dict[str, Any]:
-    return {"format": FORMAT, "version": VERSION, **job, "figures": figures}
-
-
 @contextmanager
-def _ours(out: Path, job: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-    """The folder of the parts, which is nobody else's, and the figures if all is done already."""
-    folder, manifest = out.with_name(f"{out.name}.parts"), _manifest(out)
+def _ours(
+    out: Path, job: dict[str, Any]
+) -> Iterator[tuple[Callable[[Any], None], Path, dict[str, Any] | None]]:
+    """What records figures, a folder for parts that is nobody else's, and the figures of a finished job."""
+    folder, manifest = (out.with_name(f"{out.name}.{what}") for what in ("parts", "json"))
+
+    def record(figures: dict[str, Any] | None) -> None:
+        write_json(manifest, {**FORMAT, **job, "figures": figures})
+
     if out.is_dir():
         raise OutputError("this is a folder, not a file", where=out, todo="Choose another --out")
     with claimed(folder, out):
         finished = _known(out, manifest, job)
-        if not manifest.exists():
-            _empty(folder)
+        if not manifest.exists():  # parts whose record was removed may be of any job
+            for file in (file for file in folder.iterdir() if file.name != LOCK):
+                file.unlink()
         if finished is None:
-            write_json(manifest, _content(job, None))
+            record(None)
             for stale in [*folder.glob(".*.tmp"), *out.parent.glob(f".{out.name}.*.tmp")]:
                 stale.unlink(missing_ok=True)  # a process was killed while it wrote this
-        yield folder, finished
-
-
-def _empty(folder: Path) -> None:
-    """Parts whose record was removed may be of any job."""
-    for file in folder.iterdir():
-        if file.name != LOCK:
-            file.unlink()
+        yield record, folder, finished
 
 
 def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | None:
@@ -187,13 +197,12 @@ def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | N
             raise OutputError("there is a file of that name already", where=out, todo="Choose another --out")
         return None
     known = read_json(manifest, "the record of this output", OutputError)
-    if not isinstance(known, dict) or known.get("format") != FORMAT or known.get("version") != VERSION:
+    if not isinstance(known, dict) or any(known.get(key) != value for key, value in FORMAT.items()):
         raise OutputError("this is not a record of pboh annotate", where=manifest, todo=choose)
     for what, value in job.items():
         if known.get(what) != value:
-            names = {"options": "other options", "settings": "other settings", "program": "another version"}
-            other = names.get(what, f"another {what}")
-            raise OutputError(f"this output was begun with {other}", where=out, todo=choose)
+            other = "other" if what.endswith("s") else "another"
+            raise OutputError(f"this output was begun with {other} {what}", where=out, todo=choose)
     figures: dict[str, Any] | None = known.get("figures")
     return figures if out.is_file() else None
 
@@ -201,112 +210,79 @@ def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | N
 # -- the work itself ------------------------------------------------------------------------------------
 
 
-class _Run:
-    """One run: parts not yet there are made, then all are put together."""
-
-    def __init__(
-        self,
-        task: Task,
-        source: Source,
-        pool: Workers,
-        count: int,
-        report: Report,
-        complain: Callable[[str], None],
-    ) -> None:
-        self._task, self._source, self._pool, self._count = task, source, pool, count
-        self._report, self._complain = report, complain
-        self._journal = task.folder / "done.jsonl"
-
-    def finish(self, out: Path) -> dict[str, Any]:
-        """Do what is left to do and write ``out``."""
-        done = self._finished()
-        resumed = sum(part.documents for part in done.values())
-        for number in sorted(done):
-            self._hear(done[number])
-        self._make(done)
-        parts = [self._task.part(number) for number in sorted(done)]
-        self._report(1, 1, "writing")
-        with written_aside(out) as aside:
-            _join(parts, aside, self._task)
-        names = ("documents", "mentions", "linked", "failed_rows")
-        figures: dict[str, Any] = {name: sum(getattr(part, name) for part in done.values()) for name in names}
-        return {**figures, "resumed_documents": resumed}
-
-    def _finished(self) -> dict[int, Done]:
-        """Parts that an earlier run finished; a last line that was cut off does not count."""
-        found: dict[int, Done] = {}
-        lines = self._journal.read_bytes().splitlines() if self._journal.exists() else []
-        for line in lines:
-            with suppress(msgspec.DecodeError):
-                part = msgspec.json.decode(line, type=Done)
-                if self._task.part(part.part).is_file():
-                    found[part.part] = part
-        return found
-
-    def _make(self, done: dict[int, Done]) -> None:
-        """Annotate all chunks that are not done."""
-        began, fresh = time.monotonic(), 0
-        weight = sum(part.weight for part in done.values())
-        self._report(weight, self._source.total)
-        chunks = self._source.chunks(frozenset(done))
-        first = list(islice(chunks, self._count))
-        pool = self._pool if len(first) > 1 else Workers(1)  # processes take a second to start
-        tasks = ((annotate_part, (self._task, chunk)) for chunk in chain(first, chunks))
-        with disk_errors(self._journal), self._journal.open("ab") as journal:
-            journal.write(b"\n")  # after a line that was cut off
-            for _, part in pool.run(tasks):
-                done[part.part] = part
-                journal.write(msgspec.json.encode(part) + b"\n")
-                journal.flush()
-                self._hear(part)
-                fresh, weight = fresh + part.documents, weight + part.weight
-                speed = fresh / (time.monotonic() - began)
-                self._report(weight, self._source.total, f"{speed:,.0f} documents/s")
-
-    def _hear(self, part: Done) -> None:
-        for sentence in part.sentences():
-            self._complain(sentence)
+def _task(source: Source, model: str | Path | None, encode: Encode) -> Task:
+    return Task(str(model_folder(model)), source.options, source.unit, source.answer, encode)
 
 
-def _schema(source: Source) -> Any:
-    from pboh.annotation.arrow import output_schema  # noqa: PLC0415  (only Parquet needs pyarrow)
+def _format(
+    source: Source, suffix: str
+) -> tuple[Callable[[Rows], bytes], Callable[[list[Path], Path], None]]:
+    """What makes the bytes of a part, and what puts parts together."""
+    if suffix != ".parquet":
+        return partial(_lines, suffix), _concatenate
+    from pboh.annotation import arrow  # noqa: PLC0415  (only Parquet needs pyarrow)
 
-    return output_schema(source)
-
-
-def annotate_part(task: Task, chunk: Chunk) -> Done:
-    """Annotate a chunk and write its part; this is what workers do."""
-    rows, done = _answer(task.model, task.options, chunk)
-    with written_aside(task.part(chunk.number)) as aside:
-        if task.suffix == PARQUET:
-            from pboh.annotation.arrow import write_part  # noqa: PLC0415  (only Parquet needs pyarrow)
-
-            write_part(rows, aside, task.schema)
-        else:
-            aside.write_bytes(_compress(rows.to_json(), task.suffix))
-    return done
+    schema = arrow.output_schema(source)
+    return partial(arrow.to_parquet, schema), partial(arrow.join_parts, schema)
 
 
-def _answer_as_json(model: str, options: Options, chunk: Chunk) -> tuple[bytes, Done]:
-    rows, done = _answer(model, options, chunk)
-    return rows.to_json(), done
+def _lines(suffix: str, rows: Rows) -> bytes:
+    """JSON lines; gzip and zstd files may be put one behind the other, so every part is compressed."""
+    if suffix.endswith(".gz"):
+        return gzip.compress(rows.to_json(), 6, mtime=0)
+    return zstd.compress(rows.to_json()) if suffix.endswith(".zst") else rows.to_json()
 
 
-def _answer(model: str, options: Options, chunk: Chunk) -> tuple[Rows, Done]:
-    """The rows of a chunk, answered, and what is known of them."""
-    this = annotator(model, options)
-    if isinstance(chunk.rows, list):
-        rows = annotate_lines(this, (line for _, line in chunk.rows))
-        places = [f"line {number}" for number, _ in chunk.rows]
-    else:
-        from pboh.annotation.arrow import annotate_batch  # noqa: PLC0415  (only Parquet needs pyarrow)
+def _concatenate(parts: list[Path], out: Path) -> None:
+    with out.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as piece:
+                shutil.copyfileobj(piece, file, 1 << 20)
 
-        rows = annotate_batch(this, chunk.rows)
-        places = [f"row {chunk.first + k}" for k in range(chunk.rows.num_rows)]
+
+def _make(
+    parts: _Parts,
+    done: dict[int, Done],
+    task: Task,
+    source: Source,
+    workers: int,
+    report: Report,
+    complain: Callable[[str], None],
+) -> float:
+    """Annotate all chunks that are not done; returns the memory it took, in MB."""
+    began, fresh = time.monotonic(), 0
+    weight = sum(part.weight for part in done.values())
+    report(weight, source.total)
+    chunks = source.chunks(frozenset(done))
+    first = list(islice(chunks, 2))
+    tasks = ((annotate_chunk, (task, chunk)) for chunk in chain(first, chunks))
+    with (
+        Workers(workers if len(first) > 1 else 1) as pool,
+        PeakMemory(pool.processes) as peak,
+        disk_errors(parts.journal),
+        parts.journal.open("ab") as journal,
+    ):
+        journal.write(b"\n")  # after a line that was cut off
+        for _, (data, part) in pool.run(tasks):
+            with written_aside(parts.path(part.part)) as aside:
+                aside.write_bytes(data)
+            journal.write(msgspec.json.encode(part) + b"\n")
+            journal.flush()
+            done[part.part] = part
+            for complaint in part.complaints:
+                complain(complaint)
+            fresh, weight = fresh + part.documents, weight + part.weight
+            report(weight, source.total, f"{fresh / (time.monotonic() - began):,.0f} documents/s")
+    return peak.megabytes
+
+
+def annotate_chunk(task: Task, chunk: Chunk) -> tuple[bytes, Done]:
+    """The rows of a chunk, answered, and what is known of them; this is what workers do."""
+    rows = task.answer(annotator(task.model, task.options), chunk.rows)
     mentions = [mention for answer in rows.answers for mention in answer.mentions or ()]
     complaints = [
-        f"{chunk.where}, {place}: {answer.error}"
-        for place, answer in zip(places, rows.answers, strict=True)
+        f"{chunk.where}, {task.unit} {place}: {answer.error}"
+        for place, answer in zip(chunk.places, rows.answers, strict=True)
         if answer.error is not None
     ]
     done = Done(
@@ -318,23 +294,4 @@ def _answer(model: str, options: Options, chunk: Chunk) -> tuple[Rows, Done]:
         weight=chunk.weight,
         complaints=complaints[:COMPLAINTS],
     )
-    return rows, done
-
-
-def _compress(data: bytes, suffix: str) -> bytes:
-    """gzip and zstd files may be put one behind the other, so every part is compressed by its worker."""
-    if suffix.endswith(".gz"):
-        return gzip.compress(data, 6, mtime=0)
-    return zstd.compress(data) if suffix.endswith(".zst") else data
-
-
-def _join(parts: Sequence[Path], out: Path, task: Task) -> None:
-    """One file out of all parts."""
-    if task.suffix == PARQUET:
-        from pboh.annotation.arrow import join_parts  # noqa: PLC0415  (only Parquet needs pyarrow)
-
-        return join_parts(parts, out, task.schema)
-    with out.open("wb") as file:
-        for part in parts:
-            with part.open("rb") as piece:
-                shutil.copyfileobj(piece, file, 1 << 20)
+    return task.encode(rows), done

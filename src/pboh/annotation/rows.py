@@ -118,7 +118,7 @@ class Rows(NamedTuple):
 
     def to_json(self) -> bytes:
         """A JSON object a line; ``error`` is there only if there is one."""
-        columns = {name: _values(column) for name, column in self.carried.items()}
+        columns = {name: values(column) for name, column in self.carried.items()}
         lines = []
         for k, answer in enumerate(self.answers):
             plain = {name: column[k] for name, column in columns.items()}
@@ -151,10 +151,16 @@ def annotate_lines(annotator: Annotator, lines: Iterable[bytes]) -> Rows:
     return Rows(carried, answers)
 
 
-def _values(column: Any) -> list[Any]:
-    """The values of a column; Arrow's, if it is not a list."""
-    if isinstance(column, list):
-        return column
-    from pboh.annotation.arrow import values  # noqa: PLC0415  (only Parquet needs pyarrow)
+def values(column: Any) -> list[Any]:
+    """Python values of a list or of an Arrow column, in which text that is not UTF-8 stays bytes."""
+    try:
+        return column if isinstance(column, list) else list(column.to_pylist())
+    except UnicodeDecodeError:
+        return [_value(value) for value in column]
 
-    return values(column)
+
+def _value(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes() if hasattr(value, "as_buffer") else None

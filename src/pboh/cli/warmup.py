@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
@@ -14,27 +15,8 @@ from time import perf_counter
 
 from pboh.cli import EXTRAS, app, program
 
-PLACES = ("Paris", "Rome", "Köln", "Łódź", "Seine", "Tiber", "Rhine", "Georgia (country)", "Georgia (state)")
-PAGE = """<page><title>{title}</title><ns>0</ns><id>{id}</id><revision><id>{id}</id>
-<text xml:space="preserve">{{{{Infobox|name={title}}}}}
-'''{title}''' is a ''place'' &amp;mdash; near {links}&lt;!-- far --&gt;&lt;ref&gt;[http://a.org A]&lt;/ref&gt;
-== History ==
-* The old river of {links} flows by the tower to {links}, see [[File:Map.png|thumb|a map of [[{title}]]]].
-{{| class="wikitable"
-| a || b
-|}}
-[[Category:Places]]</text></revision></page>
-"""
-REDIRECT = """<page><title>Lutetia</title><ns>0</ns><id>99</id><redirect title="Paris" /><revision><id>99</id>
-<text xml:space="preserve">#REDIRECT [[Paris]]</text></revision></page>
-"""
-WIKI = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en"><siteinfo>
-<dbname>enwiki</dbname><namespaces><namespace key="0" /><namespace key="6">File</namespace></namespaces>
-</siteinfo>
-{pages}</mediawiki>
-"""
+TINY_WIKI = Path(__file__).with_name("tiny_wiki")  # a dump, documents with gold, and entities to add
 TEXTS = ("Paris and Rome near Georgia.", "Paris and Rome near Goergia, déjà.", "Paris łą 🙂 Rome.")
-SPANS = ((0, 5, "Paris"), (10, 14, "Rome"), (20, 27, "Georgia (state)"))
 MODEL = ("--model", "model")
 STEPS = (
     ("train", "wiki.xml.bz2", "--out", "model", "--workers", "1"),
@@ -86,16 +68,9 @@ def rehearse(step: tuple[str, ...]) -> None:
 def _tiny_wiki() -> Iterator[None]:
     """A temporary folder with what the commands read, as the current one."""
     with TemporaryDirectory(prefix="pboh-") as folder, chdir(folder):
-        links = [", ".join(f"[[{place}|{place.split(' ')[0]}]]" for place in PLACES[k:]) for k in range(9)]
-        pages = [PAGE.format(title=PLACES[k], id=k + 1, links=links[k % 4]) for k in range(9)]
-        Path("wiki.xml.bz2").write_bytes(bz2.compress(WIKI.format(pages="".join(pages) + REDIRECT).encode()))
+        shutil.copytree(TINY_WIKI, folder, dirs_exist_ok=True)
+        Path("wiki.xml.bz2").write_bytes(bz2.compress(Path("wiki.xml").read_bytes()))
         words = " ".join(f"word{k}" for k in range(5_000))  # more than tables have room for at first
         page = {"title": "Words", "text": words, "links": [[0, 5, "Paris"]]}
         Path("pages.jsonl").write_text(json.dumps(page))
-        Path("entities.jsonl").write_text(
-            '{"title": "Zorblax", "links": ["Paris"], "description": "river"}\n'
-        )
-        mentions = [{"start": start, "end": end, "gold": gold} for start, end, gold in SPANS]
-        gold = [{"text": TEXTS[k % 2], "mentions": mentions[k % 3 :]} for k in range(12)]
-        Path("gold.jsonl").write_text("".join(json.dumps(document) + "\n" for document in gold))
         yield

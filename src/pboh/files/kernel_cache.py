@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ def ensure_kernel_cache() -> None:
     if "NUMBA_CACHE_DIR" in os.environ or os.access(Path(__file__).parents[1], os.W_OK):
         return
     home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
-    private = Path(tempfile.gettempdir()) / f"pboh-{os.getuid()}"
+    private = Path(tempfile.gettempdir()) / f"pboh-{_user()}"
     for folder in (home / "pboh" / "kernels", private / "kernels"):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -32,10 +33,16 @@ def ensure_kernel_cache() -> None:
             return
 
 
+def _user() -> int:
+    """The number of the user; on Windows, whose temporary folders belong to one user, that of all files."""
+    return os.getuid() if sys.platform != "win32" else 0
+
+
 def _is_ours(folder: Path) -> bool:
     """Whether nobody else can put files there: they would be run as code."""
     about = folder.lstat()
-    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o022
+    shared = about.st_mode & 0o022 and sys.platform != "win32"  # Windows has no such modes
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == _user() and not shared
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -28,11 +28,6 @@ class Report(Protocol):
 
 def silent(done: float, total: float | None = None, detail: str = "") -> None:
     """Report to nobody: the default of every library function."""
-
-
-class _Detail(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(str(task.fields.get("detail", "")), style="cyan")
 
 
 @contextmanager
@@ -56,7 +51,7 @@ def _bar(title: str) -> Iterator[Report]:
         TextColumn("[bold]{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
-        _Detail(),
+        TextColumn("{task.fields[detail]}", style="cyan", markup=False),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as bar:

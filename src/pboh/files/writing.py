@@ -21,6 +21,22 @@ from pboh.errors import InputError, OutputError, PbohError
 
 LOCK = ".lock"
 """File that says that a process is writing to the folder it is in."""
+_FULL = "no space is left on the disk"
+_FREE = "Free some space and run the same command again"
+_FORBIDDEN = ("permission denied", "Choose a folder you may write to")
+_IN_THE_WAY = ("a folder of this path is a file", "Choose another place")
+_REASONS = {
+    errno.ENOSPC: (_FULL, _FREE),
+    errno.EFBIG: (_FULL, "Allow larger files and run the same command again"),
+    errno.EDQUOT: ("the disk quota is used up", _FREE),
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: ("the file system is read-only", "Choose a folder you may write to"),
+    errno.ENOTDIR: _IN_THE_WAY,
+    errno.EEXIST: _IN_THE_WAY,
+    errno.EISDIR: ("this is a folder", "Name a file"),
+}
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @contextmanager
@@ -87,25 +103,9 @@ def disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, PbohError):
+        if error.errno not in _REASONS:
             raise
-        reasons = {
-            errno.ENOSPC: ("no space is left on the disk", "Free some space and run the same command again"),
-            errno.EFBIG: (
-                "no space is left on the disk",
-                "Allow larger files and run the same command again",
-            ),
-            errno.EDQUOT: ("the disk quota is used up", "Free some space and run the same command again"),
-            errno.EACCES: ("permission denied", "Choose a folder you may write to"),
-            errno.EPERM: ("permission denied", "Choose a folder you may write to"),
-            errno.EROFS: ("the file system is read-only", "Choose a folder you may write to"),
-            errno.ENOTDIR: ("a folder of this path is a file", "Choose another place"),
-            errno.EEXIST: ("a folder of this path is a file", "Choose another place"),
-            errno.EISDIR: ("this is a folder", "Name a file"),
-        }
-        if error.errno not in reasons:
-            raise
-        what, todo = reasons[error.errno]
+        what, todo = _REASONS[error.errno]
         raise OutputError(what, where=path, todo=todo) from error
 
 
@@ -138,11 +138,8 @@ def claimed(folder: Path, where: Path) -> Iterator[None]:
 
 def flush_to_disk(path: Path) -> None:
     """Make sure the bytes of ``path`` survive a power cut before somebody relies on them."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with path.open("rb+") as file:  # Windows flushes only what may be written
+        os.fsync(file.fileno())
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -170,9 +167,6 @@ def checksum(path: Path) -> str:
 def folder_size(folder: Path) -> int:
     """Bytes of all files below ``folder``."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def parse_size(text: str) -> int:
