@@ -11,8 +11,9 @@ import pytest
 
 from pboh.errors import OutputError
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.report import html_table, render_report, write_report
+from pboh.evaluation.report import render_report, write_report
 from pboh.evaluation.runner import evaluate
+from pboh.evaluation.svg import assets
 from pboh.evaluation.tables import Table
 
 VOID = {"meta", "input", "br", "link", "img"}
@@ -115,7 +116,7 @@ def test_unwritable(evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_html_table_stresses_and_escapes() -> None:
+def test_tables_stress_and_escape() -> None:
     table = Table("t", ["Dataset", "x"], [["a<b", "1"], ["c", "2"]], note="n", ours={1}, strong={(0, 1)})
-    shown = html_table(table)
+    shown = assets().get_template("parts.html").module.table(table)
     assert "a&lt;b" in shown and "<b>1</b>" in shown and 'class="ours new"' in shown and "class=n" in shown

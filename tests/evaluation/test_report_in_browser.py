@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 def page(browser, linker, small, tmp_path: Path) -> Iterator:
     """The report of two systems with 6,000 errors, some of them explained."""
     evaluation = evaluate(linker, [small], ["localmention", "pboh"], errors=True, explain=9)
-    sure = replace(evaluation.errors[0], probability=1.0, document="needle", mention="Haystack")
+    sure = evaluation.errors[0]._replace(probability=1.0, document="needle", mention="Haystack")
     evaluation = replace(evaluation, errors=evaluation.errors * 2000 + (sure,))
     write_report(tmp_path / "report.html", evaluation, evaluation)
     opened = browser.new_page(viewport={"width": 1280, "height": 900})

@@ -174,7 +174,7 @@ def _given_mentions(
     """Resolve the mentions of the gold; ``explained`` errors are for a report, if there is one."""
     from pboh.evaluation import tables
     from pboh.evaluation.breakdowns import calibration_of
-    from pboh.evaluation.metrics import POLICY
+    from pboh.evaluation.metrics import policy_of
     from pboh.evaluation.report import write_report
     from pboh.evaluation.runner import compare_models, compare_systems, evaluate
 
@@ -201,9 +201,8 @@ def _given_mentions(
         for e in (first, *others)
         for run in e.runs
     ]
-    policy = dict.fromkeys([*POLICY, *(line for dataset in datasets for line in dataset.policy)])
     notes = []
     for dataset in datasets:
         problems = [p for p in dataset.problems if p.kind in {"lost", "unmapped"}]
         notes += [f"{dataset.name}: {problem}" for problem in problems[:5]]
-    return _Found(shown, data, lambda report: write_report(report, first, second), policy, notes)
+    return _Found(shown, data, lambda report: write_report(report, first, second), policy_of(datasets), notes)

@@ -6,7 +6,7 @@ P = |M ∩ M*| / |M|, R = |M ∩ M*| / |M*|, F1 = 2PR / (P + R).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,11 @@ POLICY = (
     "Means over documents (mentions, entities, milliseconds, convergence) leave out documents without gold; "
     "milliseconds are end to end: look-up, context, pairs, propagation.",
 )
+
+
+def policy_of(datasets: Iterable[Dataset]) -> list[str]:
+    """The rules of the evaluation and of reading its datasets, each once."""
+    return list(dict.fromkeys([*POLICY, *(line for dataset in datasets for line in dataset.policy)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pboh.document import Candidate, Document, Mention
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
@@ -26,8 +25,7 @@ _REACH = 240
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class WrongMention:
+class WrongMention(NamedTuple):
     """A mention whose answer is not the gold; explanations are None when there is nothing to explain."""
 
     dataset: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ import pboh
 from pboh.evaluation import svg
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.metrics import macro_scores, micro_scores, percent
-from pboh.evaluation.report import html_table, render_page
+from pboh.evaluation.report import write_page
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import scoring, value_of, written
-from pboh.files.writing import written_aside
 from pboh.learning.grid import Trial, Tuning, differences
 from pboh.linker import Linker
 
@@ -76,37 +74,28 @@ def write_tuning_report(
     path: Path, tuning: Tuning, datasets: Sequence[Dataset], tables: Sequence[Table], name: str
 ) -> None:
     """Write the tables and a plot of each setting's effect as one HTML file."""
-    plots = "".join(_plot(tuning, parameter, trials) for parameter, trials in tuning.curves().items())
-    found = ", ".join(
-        f"{key} = {value}" for key, value in differences(tuning.settings, tuning.before).items()
-    )
-    result = f"<p>Changed: <b>{escape(found) or 'nothing'}</b></p>"
-    effects = f'<p class="lead">{escape(_NOTE)}</p><div class="grid">{plots}</div>'
-    sections = [
-        ("result", "Result", result + "".join(map(html_table, tables))),
-        ("effects", "Effect of each setting", effects),
-    ]
+    changed = differences(tuning.settings, tuning.before)
     on = ", ".join(f"{dataset.name} ({dataset.mentions:,} mentions)" for dataset in datasets)
-    page = render_page(
-        kind="Tuning",
-        title=f"Tuning: {name}",
-        heading=name,
+    page = svg.assets().get_template("tuning.html").render(
+        sections={"result": "Result", "effects": "Effect of each setting"},
+        name=name,
         about=f"pboh {pboh.__version__} · tuned on {on}",
         cards=[
             (percent(tuning.best.micro_f1), f"micro F1, {percent(tuning.start.micro_f1)} before"),
             (percent(tuning.best.macro_f1), f"macro F1, {percent(tuning.start.macro_f1)} before"),
             (f"{len(tuning.trials):,}", "trials"),
         ],
-        sections=sections,
-    )
-    with written_aside(path) as aside:
-        aside.write_text(page, encoding="utf-8")
+        data=None,
+        changed=", ".join(f"{key} = {value}" for key, value in changed.items()),
+        shown=tables,
+        note=_NOTE,
+        plots=[
+            (parameter, list(map(_effect, trials)), written(value_of(tuning.settings, parameter)))
+            for parameter, trials in tuning.curves().items()
+        ],
+    )  # fmt: skip
+    write_page(path, page)
 
 
-def _plot(tuning: Tuning, parameter: str, trials: Sequence[Trial]) -> str:
-    effects = [
-        svg.Effect(written(trial.value), 100 * trial.gain, 100 * trial.low, 100 * trial.high)
-        for trial in trials
-    ]
-    picture = svg.effect_plot(effects, written(value_of(tuning.settings, parameter)), parameter)
-    return f'<figure class="chart"><h3>{escape(parameter)}</h3>{picture}</figure>'
+def _effect(trial: Trial) -> svg.Effect:
+    return svg.Effect(written(trial.value), 100 * trial.gain, 100 * trial.low, 100 * trial.high)
