@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from served import TEXT, spans_of
 
-from pboh.evaluation.datasets.core import Dataset
+from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.evaluation.datasets.identifiers import title_of
-from pboh.evaluation.datasets.nif import nif_documents, nif_graph, read_nif
+from pboh.evaluation.datasets.nif import nif_documents, nif_graph
 from pboh.evaluation.metrics import Answer, AnsweredDocument, judge
 from pboh.evaluation.runner import answer_document
 from pboh.formats.turtle import quoted
@@ -285,4 +285,4 @@ def test_what_comes_back_scores_what_evaluate_says(client, linker):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["kore50-nif", "dbpedia-spotlight-nif", "Reuters-128", "RSS-500"])
 def test_every_document_of_the_shared_datasets(client, linker, shared, name):
-    same_scores(client, linker, read_nif(shared / "benchmarks" / f"{name}.ttl"))
+    same_scores(client, linker, read_dataset(shared / "benchmarks" / f"{name}.ttl"))

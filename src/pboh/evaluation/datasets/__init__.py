@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets.aida import read_aida
-from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention, Problem
+from pboh.evaluation.datasets import aida, microposts, xml_folders
+from pboh.evaluation.datasets.core import DATASET_POLICY, Dataset, GoldDocument, GoldMention, Problem
+from pboh.evaluation.datasets.derived import as_sentences, with_later_mentions
 from pboh.evaluation.datasets.jsonl import read_jsonl
-from pboh.evaluation.datasets.later import with_later_mentions
-from pboh.evaluation.datasets.microposts import read_microposts
 from pboh.evaluation.datasets.nif import read_nif
-from pboh.evaluation.datasets.sentences import as_sentences
-from pboh.evaluation.datasets.xml_folders import problem_folder, read_bat, read_iitb, read_wned
 
 __all__ = ["FORMATS", "Dataset", "GoldDocument", "GoldMention", "Problem", "read_dataset"]
 
-FORMATS: dict[str, Callable[[Path], Dataset]] = {
-    "aida": read_aida,
-    "wned": read_wned,
-    "bat": read_bat,
-    "nif": read_nif,
-    "iitb": read_iitb,
-    "microposts": read_microposts,
-    "jsonl": read_jsonl,
+Reader = Callable[[Path, list[Problem]], Iterable[GoldDocument]]
+"""Reads documents from a file or folder, and notes what it could not use."""
+
+FORMATS: dict[str, tuple[Reader, tuple[str, ...]]] = {
+    # each with what its policy adds to that of all datasets
+    "aida": (aida.read_aida, aida.POLICY),
+    "wned": (xml_folders.read_wned, ()),
+    "bat": (xml_folders.read_bat, ()),
+    "nif": (read_nif, ()),
+    "iitb": (xml_folders.read_iitb, xml_folders.IITB_POLICY),
+    "microposts": (microposts.read_microposts, microposts.POLICY),
+    "jsonl": (read_jsonl, ()),
 }
 DERIVED: dict[str, Callable[[Dataset], Dataset]] = {"later": with_later_mentions, "sentences": as_sentences}
 _SLICE = re.compile(r"(\d*):(\d*)")
@@ -39,8 +40,7 @@ def read_dataset(spec: str | Path) -> Dataset:
 
     ``kore50.ttl``, ``aida:AIDA-YAGO2-dataset.tsv#testb``, ``wned:MSNBC``, ``validation.jsonl.gz#150:1000``
     (documents 151 to 1000, as Python slices count). ``later:`` before all of it adds the later mentions of
-    names that are linked once (:mod:`pboh.evaluation.datasets.later`), ``sentences:`` makes every
-    sentence a document (:mod:`pboh.evaluation.datasets.sentences`); both can be combined.
+    names that are linked once, ``sentences:`` makes every sentence a document; both can be combined.
     """
     prefix, _, rest = str(spec).partition(":")
     if prefix in DERIVED:
@@ -49,19 +49,22 @@ def read_dataset(spec: str | Path) -> Dataset:
     if not path.exists():
         raise InputError("there is no such dataset", where=path)
     form = form or recognise(path)
-    if part is not None and not _SLICE.fullmatch(part):
-        if form != "aida":
-            raise InputError(
-                f"the part {part!r} is not understood", where=path, todo="Write a slice such as #150:1000"
-            )
-        dataset = read_aida(path, part)
-    else:
-        dataset = FORMATS[form](path)
-        if part is not None:
-            dataset = _sliced(dataset, part)
-    if not dataset.documents:
+    if part is not None and form != "aida" and not _SLICE.fullmatch(part):
+        todo = "Write a slice such as #150:1000"
+        raise InputError(f"the part {part!r} is not understood", where=path, todo=todo)
+    read, policy = FORMATS[form]
+    problems: list[Problem] = []
+    documents = tuple(read(path, problems))
+    name = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    if form == "wned":
+        name = xml_folders.wned_file(path).stem
+    if part is not None:
+        documents, name = _part(documents, part, path), f"{name}#{part}"
+        kept = {None, *(document.id for document in documents)}
+        problems = [problem for problem in problems if problem.document in kept]
+    if not documents:
         raise InputError("the dataset has no documents", where=path)
-    return replace(dataset, source=str(spec), format=form)
+    return Dataset(name, documents, tuple(problems), (*DATASET_POLICY, *policy), str(spec), form)
 
 
 def _parsed(spec: str) -> tuple[str | None, Path, str | None]:
@@ -75,19 +78,25 @@ def _parsed(spec: str) -> tuple[str | None, Path, str | None]:
     return form or None, Path(path).expanduser(), part or None
 
 
-def _sliced(dataset: Dataset, part: str) -> Dataset:
-    low, high = (int(number) if number else None for number in part.split(":"))
-    name = f"{dataset.name}#{part}"
-    documents = dataset.documents[low:high]
-    kept = {None, *(document.id for document in documents)}
-    problems = tuple(problem for problem in dataset.problems if problem.document in kept)
-    return replace(dataset, name=name, documents=documents, problems=problems)
+def _part(documents: tuple[GoldDocument, ...], part: str, path: Path) -> tuple[GoldDocument, ...]:
+    """The documents of a slice, or of a part of AIDA (a file may hold one alone, and say so by its name)."""
+    if _SLICE.fullmatch(part):
+        low, high = (int(number) if number else None for number in part.split(":"))
+        return documents[low:high]
+    if part not in aida.PARTS:
+        raise InputError(
+            f"AIDA has no part {part!r}", where=path, todo=f"Choose one of {', '.join(aida.PARTS)}"
+        )
+    chosen = tuple(document for document in documents if aida.part_of(document.id) == part)
+    if not chosen and part not in path.stem.lower().replace("-", "").replace("_", ""):
+        raise InputError(f"no document of the part {part} is in the file", where=path)
+    return chosen or documents
 
 
 def recognise(path: Path) -> str:
     """The name of the format of a file or folder, from its name and its beginning."""
     if path.is_dir():
-        if problem_folder(path) is not None:
+        if xml_folders.problem_folder(path) is not None:
             return "bat"
         files = sorted(path.glob("*.xml"))
         form = _of_content(files[0]) if files else None

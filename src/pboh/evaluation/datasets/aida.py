@@ -8,23 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets.core import (
-    DATASET_POLICY,
-    Annotation,
-    Dataset,
-    GoldDocument,
-    Problem,
-    build_document,
-    read_text,
-)
+from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
 from pboh.evaluation.datasets.identifiers import written_title
 
 PARTS = ("train", "testa", "testb")
 _LAST_OF_TRAIN, _LAST_OF_TESTA = 946, 1162
-_HEADING = re.compile(r"-DOCSTART-\s*\(?\s*(?P<name>(?P<number>\d+)?(?P<suffix>test[ab])?\b.*?)\)?\s*")
+_HEADING = re.compile(r"-DOCSTART-\s*\(?\s*(\b.*?)\)?\s*")
+_NUMBER = re.compile(r"(\d+)?(test[ab])?\b")
 _YAGO_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
 POLICY = (
-    *DATASET_POLICY,
     "The text is rebuilt from the tokens, joined by one blank; a sentence ends with a line feed.",
     "The gold title is the Wikipedia URL's, or the YAGO entity's where the file has no URL.",
 )
@@ -35,7 +27,6 @@ class _Open:
     """The document being read: its text so far and the mentions in it."""
 
     name: str
-    part: str | None
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     annotations: list[Annotation] = field(default_factory=list)
@@ -57,27 +48,17 @@ class _Open:
             self.length += 1
 
 
-def read_aida(path: Path, part: str | None = None) -> Dataset:
-    """Read the whole file, or the documents of one part (``train``, ``testa``, ``testb``)."""
-    if part is not None and part not in PARTS:
-        raise InputError(f"AIDA has no part {part!r}", where=path, todo=f"Choose one of {', '.join(PARTS)}")
-    problems: list[Problem] = []
-    documents = list(_documents(path, problems))
-    if not documents:
-        raise InputError("no line starts with -DOCSTART-", where=path)
-    name = path.stem
-    if part is not None:
-        chosen = [pair for pair in documents if pair[1] == part]
-        if not chosen and part not in path.stem.lower().replace("-", "").replace("_", ""):
-            raise InputError(f"no document of the part {part} is in the file", where=path)
-        documents, name = chosen or documents, f"{name}#{part}"
-        kept = {None, *(document.id for document, _ in documents)}
-        problems = [problem for problem in problems if problem.document in kept]
-    return Dataset(name, tuple(document for document, _ in documents), tuple(problems), POLICY)
+def part_of(name: str) -> str | None:
+    """The part a document belongs to (``train``, ``testa``, ``testb``), by its name: "947testa CRICKET"."""
+    match = _NUMBER.match(name)
+    number, suffix = match.groups() if match else (None, None)
+    if suffix or not number:
+        return suffix
+    return "train" if int(number) <= _LAST_OF_TRAIN else "testa" if int(number) <= _LAST_OF_TESTA else "testb"
 
 
-def _documents(path: Path, problems: list[Problem]) -> Iterator[tuple[GoldDocument, str | None]]:
-    """Each document with the part it belongs to."""
+def read_aida(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
+    """The documents of all parts that the file has."""
     current: _Open | None = None
     # Not splitlines(): a token may hold other characters that Python takes for line ends.
     lines = read_text(path, problems).replace("\r\n", "\n").split("\n")
@@ -85,7 +66,8 @@ def _documents(path: Path, problems: list[Problem]) -> Iterator[tuple[GoldDocume
         if line.startswith("-DOCSTART-"):
             if current is not None:
                 yield _closed(current, problems)
-            current = _opened(line)
+            match = _HEADING.fullmatch(line)
+            current = _Open(match[1].strip() if match else line)
         elif current is None:
             if line.strip():
                 raise InputError("a token stands before the first -DOCSTART-", where=f"{path}, line {number}")
@@ -93,21 +75,12 @@ def _documents(path: Path, problems: list[Problem]) -> Iterator[tuple[GoldDocume
             current.end_sentence()
         else:
             _token(current, line.split("\t"), f"{path}, line {number}", problems)
-    if current is not None:
-        yield _closed(current, problems)
+    if current is None:
+        raise InputError("no line starts with -DOCSTART-", where=path)
+    yield _closed(current, problems)
 
 
-def _opened(heading: str) -> _Open:
-    match = _HEADING.fullmatch(heading)
-    name = match["name"].strip() if match else heading
-    part = match["suffix"] if match else None
-    if part is None and match and match["number"]:
-        number = int(match["number"])
-        part = "train" if number <= _LAST_OF_TRAIN else "testa" if number <= _LAST_OF_TESTA else "testb"
-    return _Open(name, part)
-
-
-def _closed(document: _Open, problems: list[Problem]) -> tuple[GoldDocument, str | None]:
+def _closed(document: _Open, problems: list[Problem]) -> GoldDocument:
     """The finished document; the tokens say where a mention is, whatever its third column spells."""
     text = "".join(document.pieces)
     annotations = []
@@ -118,7 +91,7 @@ def _closed(document: _Open, problems: list[Problem]) -> tuple[GoldDocument, str
             what = f"the tokens say {spelt!r}, not {annotation.surface!r}"
             problems.append(Problem("repaired", where, what, document.name))
         annotations.append(replace(annotation, surface=spelt))
-    return build_document(document.name, text, annotations, problems, document.name), document.part
+    return build_document(document.name, text, annotations, problems, document.name)
 
 
 def _token(document: _Open, fields: list[str], where: str, problems: list[Problem]) -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,15 @@ from typing import Any
 import msgspec
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets.core import Annotation, Dataset, GoldDocument, Problem, build_document
+from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document
 from pboh.evaluation.datasets.identifiers import written_title
 from pboh.formats.jsonlines import read_lines
 
 
-def read_jsonl(path: Path) -> Dataset:
-    """Read a file of JSON lines, plain or compressed."""
-    problems: list[Problem] = []
-    lines = read_lines(path)
-    documents = [_document(line.data, f"{path}, line {line.number}", problems) for line in lines]
-    name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
-    return Dataset(name, tuple(documents), tuple(problems))
+def read_jsonl(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
+    """The documents of a file of JSON lines, plain or compressed."""
+    for line in read_lines(path):
+        yield _document(line.data, f"{path}, line {line.number}", problems)
 
 
 def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:
@@ -50,12 +48,8 @@ def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:
 def _annotation(mention: Any) -> Annotation:
     """A mention as an object, or as ``[start, end, title]``."""
     if isinstance(mention, list):
-        start, end, gold = mention
-        return _checked(start, end, None, gold)
-    return _checked(mention["start"], mention["end"], mention.get("text"), mention.get("gold"))
-
-
-def _checked(start: Any, end: Any, surface: Any, gold: Any) -> Annotation:
+        mention = dict(zip(("start", "end", "gold"), mention, strict=True))
+    start, end, surface, gold = mention["start"], mention["end"], mention.get("text"), mention.get("gold")
     if type(start) is not int or type(end) is not int:
         raise TypeError
     golds = [gold] if isinstance(gold, str) or gold is None else list(gold)

@@ -9,33 +9,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets.core import (
-    DATASET_POLICY,
-    Annotation,
-    Dataset,
-    GoldDocument,
-    Problem,
-    build_document,
-    read_text,
-)
+from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
 from pboh.evaluation.datasets.identifiers import written_title
 
 POLICY = (
-    *DATASET_POLICY,
     "The format has no offsets: a mention is the first occurrence after the mention before it, else the "
     "first in the tweet; '#' and '@' inside it and its case may differ.",
 )
 
 
-def read_microposts(path: Path) -> Dataset:
-    """Read a file of tweets with their mentions."""
-    problems: list[Problem] = []
+def read_microposts(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
+    """The tweets of a file with their mentions."""
     text = read_text(path, problems)
     rows = _tabbed(text) if "\t" in text.partition("\n")[0] else _quoted(text, path)
-    documents = (
-        _tweet(row, f"{path}, line {number}", problems) for number, row in rows if any(map(str.strip, row))
-    )
-    return Dataset(path.stem, tuple(documents), tuple(problems), POLICY)
+    for number, row in rows:
+        if any(map(str.strip, row)):
+            yield _tweet(row, f"{path}, line {number}", problems)
 
 
 def _tabbed(text: str) -> Iterator[tuple[int, list[str]]]:

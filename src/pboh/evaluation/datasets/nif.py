@@ -11,14 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets.core import (
-    Annotation,
-    Dataset,
-    GoldDocument,
-    Problem,
-    build_document,
-    read_text,
-)
+from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
 from pboh.evaluation.datasets.identifiers import is_opaque, title_of
 from pboh.formats.turtle import IRI, Literal, Term, TurtleError, parse_turtle
 
@@ -33,9 +26,8 @@ Properties = dict[str, list[Term]]
 Graph = dict[str, Properties]
 
 
-def read_nif(path: Path) -> Dataset:
-    """Read a NIF file; one document per context that has a text."""
-    problems: list[Problem] = []
+def read_nif(path: Path, problems: list[Problem]) -> list[GoldDocument]:
+    """The documents of a NIF file, one per context that has a text."""
     try:
         graph = nif_graph(read_text(path, problems))
     except TurtleError as reason:
@@ -43,7 +35,7 @@ def read_nif(path: Path) -> Dataset:
     documents = nif_documents(graph, problems)
     if not documents:
         raise InputError("no nif:Context with a nif:isString is in the file", where=path)
-    return Dataset(path.stem, tuple(documents), tuple(problems))
+    return documents
 
 
 def nif_graph(text: str) -> Graph:
@@ -93,8 +85,7 @@ def _annotation(graph: Graph, subject: str, problems: list[Problem]) -> Annotati
     if not titles and any(map(is_opaque, uris)):
         problems.append(Problem("unmapped", subject, f"{uris[0]} has no title; counted as NIL"))
     surface = _first(properties, ("anchorOf",))
-    written_surface = None if surface is None else str(surface)
-    return Annotation(start, stop, written_surface, titles, next(iter(uris), None))
+    return Annotation(start, stop, None if surface is None else str(surface), titles, next(iter(uris), None))
 
 
 def _meanings(graph: Graph, properties: Properties) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,8 @@ from lxml import etree
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import (
-    DATASET_POLICY,
     Annotation,
-    Dataset,
+    GoldDocument,
     Problem,
     build_document,
     read_text,
@@ -28,10 +27,7 @@ Fields = tuple[str, str, str, str]
 
 _WNED: Fields = ("mention", "wikiName", "offset", "length")
 _BAT: Fields = ("SurfaceForm", "ChosenAnnotation", "Offset", "Length")
-IITB_POLICY = (
-    *DATASET_POLICY,
-    "The format has no surface forms: an offset is only checked to lie inside its text.",
-)
+IITB_POLICY = ("The format has no surface forms: an offset is only checked to lie inside its text.",)
 
 
 def _inside(folder: Path) -> dict[str, Path]:
@@ -45,22 +41,22 @@ def problem_folder(folder: Path) -> Path | None:
     return next((child for name, child in inside.items() if name.startswith("problems")), None)
 
 
-def read_bat(path: Path) -> Dataset:
+def read_bat(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
     """The older "Problems + RawTexts" form of MSNBC, AQUAINT and ACE2004, as GERBIL and BAT have it."""
     folder = problem_folder(path)
     if folder is None:
         raise InputError("there is no folder named Problems", where=path)
-    found = _Found()
+    found = _Found(problems)
     for file in sorted(folder.iterdir()):
         if file.is_file() and not file.name.startswith("."):
-            root = parse_xml(file, found.problems)
+            root = parse_xml(file, problems)
             name = child_text(root, "ReferenceFileName") or file.name
             found.add(name, root.iter("ReferenceInstance"), _BAT)
-    return found.dataset(path.name, path)
+    return found.documents(path)
 
 
-def read_wned(path: Path) -> Dataset:
-    """WNED's form, one annotation file and a RawText folder: cleaned MSNBC, AQUAINT, ACE2004, CWEB, WIKI."""
+def wned_file(path: Path) -> Path:
+    """The one annotation file of a WNED folder, or the file itself."""
     files = [path] if path.is_file() else sorted(path.glob("*.xml"))
     if len(files) != 1:
         raise InputError(
@@ -68,44 +64,49 @@ def read_wned(path: Path) -> Dataset:
             where=path,
             todo="Name the file itself, such as wned:FOLDER/msnbc.xml",
         )
-    found = _Found()
-    for document in parse_xml(files[0], found.problems).iter("document"):
+    return files[0]
+
+
+def read_wned(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
+    """WNED's form, one annotation file and a RawText folder: cleaned MSNBC, AQUAINT, ACE2004, CWEB, WIKI."""
+    file, found = wned_file(path), _Found(problems)
+    for document in parse_xml(file, problems).iter("document"):
         found.add(document.get("docName") or "", document.iter("annotation"), _WNED)
     if not found.annotated:
-        raise InputError("the file has no <document>", where=files[0])
-    return found.dataset(files[0].stem, files[0].parent)
+        raise InputError("the file has no <document>", where=file)
+    return found.documents(file.parent)
 
 
-def read_iitb(path: Path) -> Dataset:
+def read_iitb(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
     """IITB's CSAW form: annotations without surface forms, beside a folder of crawled texts."""
     files = [path] if path.is_file() else sorted(path.glob("*.xml"))
     if not files:
         raise InputError("no XML file is in the folder", where=path)
-    found = _Found()
+    found = _Found(problems)
     for file in files:
-        for element in parse_xml(file, found.problems).iter("annotation"):
+        for element in parse_xml(file, problems).iter("annotation"):
             name = child_text(element, "docName")
             if name:
                 found.add(name, [element], _WNED)
             else:
                 where = f"{file.name}, line {element.sourceline}"
-                found.problems.append(Problem("lost", where, "the annotation names no document"))
-    return found.dataset(path.stem, files[0].parent, IITB_POLICY)
+                problems.append(Problem("lost", where, "the annotation names no document"))
+    return found.documents(files[0].parent)
 
 
 @dataclass(slots=True)
 class _Found:
     """The annotations of each document as they are read, and the problems met."""
 
+    problems: list[Problem]
     annotated: dict[str, list[Annotation]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
 
     def add(self, name: str, elements: Iterable[etree._Element], fields: Fields) -> None:
         """The annotations of a document; incomplete ones are reported."""
         read = (_annotation(element, fields, name, self.problems) for element in elements)
         self.annotated.setdefault(name, []).extend(annotation for annotation in read if annotation)
 
-    def dataset(self, name: str, folder: Path, policy: tuple[str, ...] = DATASET_POLICY) -> Dataset:
+    def documents(self, folder: Path) -> Iterator[GoldDocument]:
         """Each annotated document with its text; a missing one costs its annotations, and is reported."""
         inside = _inside(folder)
         texts = next((inside[known] for known in TEXT_FOLDERS if known in inside), None)
@@ -115,17 +116,15 @@ class _Found:
                 where=folder,
                 todo="Put them in a folder named RawText beside the annotations",
             )
-        documents = []
         for document, found in self.annotated.items():
             path = _text_file(texts, document)
             if path is None:
                 lost = f"there is no text {document!r} in {texts.name}"
                 places = (f"{document}, mention at {a.start}" for a in found)
                 self.problems.extend(Problem("lost", place, lost, document) for place in places)
-                continue
-            text = with_best_line_ends(read_text(path, self.problems), found)
-            documents.append(build_document(document, text, found, self.problems, document))
-        return Dataset(name, tuple(documents), tuple(self.problems), policy)
+            else:
+                text = with_best_line_ends(read_text(path, self.problems), found)
+                yield build_document(document, text, found, self.problems, document)
 
 
 def parse_xml(path: Path, problems: list[Problem]) -> etree._Element:

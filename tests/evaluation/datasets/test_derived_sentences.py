@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pboh.errors import InputError
 from pboh.evaluation.datasets import read_dataset
 from pboh.evaluation.datasets.core import GoldDocument, GoldMention
-from pboh.evaluation.datasets.sentences import sentences
+from pboh.evaluation.datasets.derived import sentences
 from pboh.evaluation.leakage import check_disjoint
 
 DATA = Path(__file__).parents[2] / "data"

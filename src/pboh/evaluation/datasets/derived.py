@@ -1,7 +1,9 @@
-"""Validation data that reads like news: later mentions of a linked name by its last word.
+"""Validation data derived from pages, so that it reads like news, headlines and posts.
 
-Wikipedia links an entity once, by its full name; news says "Clinton" after "Bill Clinton". Where a page
-does so without a link, the bare word is made a mention of its own.
+``later``: Wikipedia links an entity once, by its full name; news says "Clinton" after "Bill Clinton". Where a
+page does so without a link, the bare word is made a mention of its own. ``sentences``: on a page the first
+mention is the full name and a hundred links surround it; a sentence from its middle says "Clinton" with no
+"Bill Clinton" before it, beside one or two other names: what short texts look like.
 """
 
 from __future__ import annotations
@@ -17,6 +19,11 @@ LATER_POLICY = (
 )
 _NAME = re.compile(r"(?:[A-Z][\w.'-]+ ){1,3}[A-Z][\w'-]+")
 _PART_OF_NAME = re.compile(r"[A-Z][\w.'’-]* $")
+SENTENCES_POLICY = (
+    "Every sentence that has a mention is a document: texts are cut at line ends and behind . ! ? before a "
+    "capital letter, never inside a mention."
+)
+_CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|\s*\n\s*")
 
 
 def with_later_mentions(dataset: Dataset) -> Dataset:
@@ -52,4 +59,32 @@ def _alone(document: GoldDocument, word: str, begin: int, gold: str) -> list[Gol
         )
         if not inside_name and not any(m.start < end and start < m.end for m in document.mentions):
             found.append(GoldMention(start, end, word, gold))
+    return found
+
+
+def as_sentences(dataset: Dataset) -> Dataset:
+    """The dataset with every sentence that has a mention as a document."""
+    documents = tuple(sentence for document in dataset for sentence in sentences(document))
+    policy = (*dataset.policy, SENTENCES_POLICY)
+    return replace(dataset, name=f"sentences:{dataset.name}", documents=documents, policy=policy)
+
+
+def sentences(document: GoldDocument) -> list[GoldDocument]:
+    """The sentences of a document that have mentions, with offsets of their own; no mention is lost."""
+    inside = [(mention.start, mention.end) for mention in document.mentions]
+    cuts = [match.span() for match in _CUT.finditer(document.text)]
+    cuts = [cut for cut in cuts if not any(start < cut[1] and cut[0] < end for start, end in inside)]
+    begins = [0, *(after for _, after in cuts)]
+    ends = [*(before for before, _ in cuts), len(document.text)]
+    found = []
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        mentions = tuple(
+            replace(mention, start=mention.start - begin, end=mention.end - begin)
+            for mention in document.mentions
+            if begin <= mention.start and mention.end <= end
+        )
+        if mentions:
+            text, whole = document.text[begin:end], document.whole or document.text
+            id = f"{document.id}/{number}"
+            found.append(replace(document, id=id, text=text, mentions=mentions, whole=whole))
     return found

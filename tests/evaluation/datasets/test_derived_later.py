@@ -10,7 +10,7 @@ import pytest
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets import GoldDocument, GoldMention, read_dataset
-from pboh.evaluation.datasets.later import later_mentions
+from pboh.evaluation.datasets.derived import later_mentions
 
 DATA = Path(__file__).parents[2] / "data"
 
