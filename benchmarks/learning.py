@@ -18,10 +18,15 @@ import numpy as np
 
 from benchmarks.common import ROOT, save, table
 from pboh.files.memory import peak_memory_megabytes
-from pboh.learning.pseudo_likelihood.kernels import Documents, Names
+from pboh.learning.pseudo_likelihood.kernels import Documents, Names, Parameters
 from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
-from pboh.learning.pseudo_likelihood.pairs import both_ways, cooccurring
-from pboh.learning.pseudo_likelihood.parameters import Parameters, blank, starting_point
+from pboh.learning.pseudo_likelihood.parameters import (
+    ParameterOptions,
+    blank,
+    both_ways,
+    cooccurring,
+    starting_point,
+)
 
 EPOCHS = 2
 
@@ -64,7 +69,7 @@ def threads() -> dict[str, Any]:
     processor: dict[int, list[float]] = {1: [], 2: []}
     for seed in range(2):
         for count in (1, 2):
-            parameters = starting_point(names, counts, together, start="prior", rescaled=True)
+            parameters = starting_point(names, counts, together, ParameterOptions(rescaled=True))
             options = LearningOptions(
                 epochs=EPOCHS, threads=count, patience=99, pair_rate=1.0, pair_penalty=0.01, seed=seed
             )

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import ROOT, sample_model, save, table
-from pboh.learning.pseudo_likelihood.learn import ParameterOptions, learn
+from pboh.learning.pseudo_likelihood.learn import learn
 from pboh.learning.pseudo_likelihood.learner import LearningOptions
+from pboh.learning.pseudo_likelihood.parameters import ParameterOptions
 
 PICTURE = ROOT / "docs" / "images" / "learning-curves.svg"
 EPOCHS = 4

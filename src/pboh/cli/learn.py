@@ -52,9 +52,10 @@ def learn_command(
 
     Example: pboh learn --model model --corpus corpus --start bethe --centre start --rescaled
     """
-    from pboh.learning.pseudo_likelihood import learn as learning
     from pboh.learning.pseudo_likelihood.documents import DataOptions
+    from pboh.learning.pseudo_likelihood.learn import learn as learn_parameters
     from pboh.learning.pseudo_likelihood.learner import LearningOptions
+    from pboh.learning.pseudo_likelihood.parameters import ParameterOptions
     from pboh.learning.store import target
 
     def epoch_done(entry: dict[str, float]) -> None:
@@ -66,10 +67,10 @@ def learn_command(
 
     folder = target(model).folder
     with progress("learning") as report:
-        figures = learning.learn(
+        figures = learn_parameters(
             folder, corpus,
             data_options=DataOptions(held_out, longest, sample, seed),
-            parameter_options=learning.ParameterOptions(min_documents, start, centre, rescaled, tau),
+            parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
             options=LearningOptions(
                 epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, workers, seed
             ),

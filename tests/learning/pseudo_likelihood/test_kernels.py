@@ -94,7 +94,8 @@ def test_long_rows_are_searched_and_short_ones_scanned_with_the_same_result():
                for a, b in pairwise(offsets)]  # fmt: skip
     wider = np.concatenate(([0], np.cumsum([r.size for r in rows])))
     wider = np.concatenate((wider, np.full(strangers, wider[-1])))
-    parameters.pairs = Pairs(wider, np.concatenate(rows).astype(np.int32), np.concatenate(numbers))
+    widened = Pairs(wider, np.concatenate(rows).astype(np.int32), np.concatenate(numbers))
+    parameters = parameters._replace(pairs=widened)
     for got, want in zip(full_gradient(docs, parameters), expected, strict=True):
         np.testing.assert_allclose(got, want, atol=1e-12)
 
@@ -103,10 +104,8 @@ def test_scratch_memory_is_left_as_found():
     parameters = world(2)
     docs = draw(parameters, 10, 5)
     slot, mark = parameters.scratch()
-    kernels.learn(
-        np.arange(10), 0, 10, docs, parameters.names, parameters.pairs, parameters.rho, parameters.lam,
-        False, Steps(Step(0.1, 0.01, True), Step(0.2, 0.02, True)), slot, mark,
-    )  # fmt: skip
+    steps = Steps(Step(0.1, 0.01, True), Step(0.2, 0.02, True))
+    kernels.learn(np.arange(10), 0, 10, docs, parameters, steps, slot, mark)
     assert not slot.any()
     assert not mark.any()
 
@@ -133,12 +132,12 @@ def test_lazy_penalty_equals_a_penalty_at_every_step(adaptive):
     docs = draw(parameters, 40, 9)
     lazy, eager = copied(parameters), copied(parameters)
     step = Step(0.2, 0.05, adaptive)
-    steps = (False, Steps(step, step))
+    steps = Steps(step, step)
     scratch = parameters.scratch()
     order = np.arange(40)
-    kernels.learn(order, 0, 40, docs, lazy.names, lazy.pairs, lazy.rho, lazy.lam, *steps, *scratch)
+    kernels.learn(order, 0, 40, docs, lazy, steps, *scratch)
     for t in range(40):
-        kernels.learn(order, t, t + 1, docs, eager.names, eager.pairs, eager.rho, eager.lam, *steps, *scratch)
+        kernels.learn(order, t, t + 1, docs, eager, steps, *scratch)
         for state in (eager.rho, eager.lam):  # pay now, then stop the clock at t + 1
             state[:, OFFSET] = [kernels.offset_at(state, k, t + 1.0, step) for k in range(len(state))]
             state[:, kernels.TIME] = t + 1.0

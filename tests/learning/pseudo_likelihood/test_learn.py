@@ -16,9 +16,9 @@ from folders import TITLES, random_links, write_corpus, write_model
 from pboh.errors import CorpusError, InputError
 from pboh.learning.pseudo_likelihood.checkpoints import CHECKPOINT
 from pboh.learning.pseudo_likelihood.documents import DataOptions, read_training_data
-from pboh.learning.pseudo_likelihood.learn import ParameterOptions, learn
-from pboh.learning.pseudo_likelihood.learned import attach
+from pboh.learning.pseudo_likelihood.learn import attach, learn
 from pboh.learning.pseudo_likelihood.learner import LearningOptions
+from pboh.learning.pseudo_likelihood.parameters import ParameterOptions
 from pboh.model import store
 from pboh.model.names import Layer
 
@@ -127,8 +127,8 @@ def test_counts_say_what_rho_says(folders):
     model, corpus = folders
     opened = store.open_model(model)
     data = read_training_data(corpus, opened, DataOptions(held_out=6))
-    from pboh.learning.pseudo_likelihood.learned import learned_arrays
-    from pboh.learning.pseudo_likelihood.pairs import both_ways
+    from pboh.learning.pseudo_likelihood.learn import learned_arrays
+    from pboh.learning.pseudo_likelihood.parameters import both_ways
 
     rho = np.random.default_rng(0).normal(size=data.entry.size).astype(np.float32)
     nothing = both_ways(np.zeros(opened.entities + 1, np.int64), np.empty(0, np.int32))

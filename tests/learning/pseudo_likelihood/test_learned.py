@@ -8,8 +8,9 @@ import pytest
 from pboh.errors import ModelError
 from pboh.inference.spans import Span
 from pboh.learning.pseudo_likelihood.documents import DataOptions
-from pboh.learning.pseudo_likelihood.learn import ParameterOptions, learn
+from pboh.learning.pseudo_likelihood.learn import learn
 from pboh.learning.pseudo_likelihood.learner import LearningOptions
+from pboh.learning.pseudo_likelihood.parameters import ParameterOptions
 from pboh.linker import Linker, load
 from pboh.model.store import open_model
 

@@ -7,8 +7,12 @@ from worlds import OFFSET, copied, draw, full_gradient, joint_score, world
 from pboh.errors import InputError
 from pboh.learning.pseudo_likelihood.kernels import Documents, Names
 from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions, held_out
-from pboh.learning.pseudo_likelihood.pairs import cooccurring
-from pboh.learning.pseudo_likelihood.parameters import log_prior, starting_point
+from pboh.learning.pseudo_likelihood.parameters import (
+    ParameterOptions,
+    cooccurring,
+    log_prior,
+    starting_point,
+)
 
 NONE = Documents(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
@@ -149,23 +153,24 @@ def test_starting_points():
     docs = draw(truth, 100, 1)
     counts = np.bincount(docs.gold, minlength=len(truth.rho)) + 1.0
     together = cooccurring(docs, truth.names, 8, 2)
-    zeros = starting_point(truth.names, counts, together, start="zeros")
+    zeros = starting_point(truth.names, counts, together, ParameterOptions(start="zeros"))
     assert not zeros.rho.any()
     assert not zeros.lam.any()
-    prior = starting_point(truth.names, counts, together, start="prior")
+    prior = starting_point(truth.names, counts, together, ParameterOptions(start="prior"))
     rho, lam = prior.values()
     for m in range(truth.names.offsets.size - 1):
         row = slice(truth.names.offsets[m], truth.names.offsets[m + 1])
         np.testing.assert_allclose(np.exp(rho[row]), counts[row] / counts[row].sum(), rtol=1e-5)
     assert not lam.any()
-    near = starting_point(truth.names, counts, together, start="bethe", centre="start", tau=0.5, backoff=0.3)
+    options = ParameterOptions(start="bethe", centre="start", tau=0.5)
+    near = starting_point(truth.names, counts, together, options, backoff=0.3)
     np.testing.assert_allclose(near.values()[0], rho)
     assert (near.values()[1] > 0).any()
     assert not near.rho[:, OFFSET].any()  # the penalty pulls back to the start
     with pytest.raises(InputError, match="unknown starting point"):
-        starting_point(truth.names, counts, together, start="nowhere")
+        starting_point(truth.names, counts, together, ParameterOptions(start="nowhere"))
     with pytest.raises(InputError, match="unknown centre"):
-        starting_point(truth.names, counts, together, centre="nowhere")
+        starting_point(truth.names, counts, together, ParameterOptions(centre="nowhere"))
 
 
 def test_without_documents_there_is_nothing_to_learn():

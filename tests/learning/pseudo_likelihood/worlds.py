@@ -8,9 +8,8 @@ import numpy as np
 from numba import njit
 
 from pboh.learning.pseudo_likelihood import kernels
-from pboh.learning.pseudo_likelihood.kernels import CENTRE, OFFSET, Documents, Names
-from pboh.learning.pseudo_likelihood.pairs import both_ways
-from pboh.learning.pseudo_likelihood.parameters import Parameters, blank
+from pboh.learning.pseudo_likelihood.kernels import CENTRE, OFFSET, Documents, Names, Parameters
+from pboh.learning.pseudo_likelihood.parameters import blank, both_ways
 
 
 def world(seed=0, entities=6, names=5, most=4, share=0.8, rescaled=False, dtype=np.float64) -> Parameters:
@@ -110,15 +109,15 @@ def pseudo_likelihood(parameters: Parameters, docs: Documents) -> float:
 
 
 @njit
-def _gradient(docs, names, pairs, rho, lam, rescaled, out_rho, out_lam, slot, mark):
+def _gradient(docs, p, out_rho, out_lam, slot, mark):
     """Add the exact gradient over all documents to ``out_rho`` and ``out_lam``; returns Σ log p."""
     total = 0.0
     for d in range(docs.offsets.size - 1):
-        seen = kernels.examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, kernels.STILL, slot, mark)
+        seen = kernels.examine(d, docs, p, 0.0, kernels.STILL, slot, mark)
         a = docs.offsets[d]
         for i in range(seen.log_p.size):
             total += seen.log_p[i]
-            row = names.offsets[docs.name[a + i]]
+            row = p.names.offsets[docs.name[a + i]]
             for f in range(seen.first[i], seen.first[i + 1]):
                 out_rho[row + f - seen.first[i]] += seen.residual[f]
         change_of = kernels.pair_gradient(seen)
@@ -133,8 +132,7 @@ def full_gradient(
     """Objective and its exact gradient over all documents; the parameters must be settled."""
     p = parameters
     out_rho, out_lam = np.zeros(len(p.rho)), np.zeros(len(p.lam))
-    arrays = (docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, out_rho, out_lam)
-    total = _gradient(*arrays, *p.scratch())
+    total = _gradient(docs, p, out_rho, out_lam, *p.scratch())
     for state, out in ((p.rho, out_rho), (p.lam, out_lam)):
         offset = state[:, OFFSET].astype(np.float64)
         total -= penalty * float(offset @ offset)

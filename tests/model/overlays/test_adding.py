@@ -178,7 +178,7 @@ def test_explanations_sum_to_the_score(model, tmp_path):
 
 @pytest.mark.parametrize("system", ["learned", "learnedcontext"])
 def test_learned_parameters_know_nothing_of_overlays(model, tmp_path, system):
-    from pboh.learning.pseudo_likelihood.learned import attach
+    from pboh.learning.pseudo_likelihood.learn import attach
 
     opened = open_model(model)
     paris, bayern = (load(model).entity(title).index for title in ("Paris", "FC Bayern Munich"))

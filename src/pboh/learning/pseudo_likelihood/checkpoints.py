@@ -11,9 +11,8 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.files.writing import write_json, written_aside
-from pboh.learning.pseudo_likelihood.kernels import Array
+from pboh.learning.pseudo_likelihood.kernels import Array, Parameters
 from pboh.learning.pseudo_likelihood.learner import Learner, State
-from pboh.learning.pseudo_likelihood.parameters import Parameters
 
 CHECKPOINT, BEST, FINISHED = "checkpoint.npz", "best.npz", "finished.json"
 

@@ -50,6 +50,34 @@ class Pairs(NamedTuple):
     parameter: Array
 
 
+class Parameters(NamedTuple):
+    """ρ over (name, entity) and λ over {entity, entity}, a row of columns for each."""
+
+    names: Names
+    pairs: Pairs
+    rho: Array
+    lam: Array
+    rescaled: bool
+
+    @property
+    def entities(self) -> int:
+        """Size of the scratch memory a kernel needs: one slot per entity."""
+        return int(self.pairs.offsets.size - 1)
+
+    def scratch(self) -> tuple[Array, Array]:
+        """Scratch memory for one thread."""
+        return np.zeros(self.entities, np.int32), np.zeros(self.entities, np.int32)
+
+    def values(self) -> tuple[Array, Array]:
+        """ρ and λ themselves, once every penalty is settled."""
+        return self.rho[:, CENTRE] + self.rho[:, OFFSET], self.lam[:, CENTRE] + self.lam[:, OFFSET]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of parameters, look-up structure and optimiser state."""
+        return sum(int(a.nbytes) for a in (*self.names, *self.pairs, self.rho, self.lam))
+
+
 class Step(NamedTuple):
     """How parameters move: ``rate`` η, ``penalty`` 2γ/D per step, AdaGrad or plain."""
 
@@ -207,13 +235,14 @@ def _hits(candidates, distinct, slot, pairs):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def examine(d, docs, names, pairs, rho, lam, rescaled, time, steps, slot, mark):  # type: ignore[no-untyped-def]
+def examine(d, docs, p, time, steps, slot, mark):  # type: ignore[no-untyped-def]
     """Conditionals of all links of document d given each other, and the residuals the gradient needs."""
+    names, rho, lam = p.names, p.rho, p.lam
     a, b = docs.offsets[d], docs.offsets[d + 1]
-    factor = 2.0 / (b - a - 1) if rescaled and b - a > 1 else 1.0
+    factor = 2.0 / (b - a - 1) if p.rescaled and b - a > 1 else 1.0
     distinct, times, linked = _entities(docs, names, a, b, slot)
     first, candidate, candidates = _candidates(docs, names, a, b, mark)
-    hit_start, hit_entity, hit_parameter = _hits(candidates, distinct, slot, pairs)
+    hit_start, hit_entity, hit_parameter = _hits(candidates, distinct, slot, p.pairs)
     for u in range(distinct.size):
         slot[distinct[u]] = 0
     value = np.empty(hit_entity.size)
@@ -274,7 +303,7 @@ def pair_gradient(seen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def learn(order, begin, end, docs, names, pairs, rho, lam, rescaled, steps, slot, mark):  # type: ignore[no-untyped-def]
+def learn(order, begin, end, docs, p, steps, slot, mark):  # type: ignore[no-untyped-def]
     """Take one step for each document ``order[begin:end]``; returns Σ log p before it, links right, links.
 
     The place in ``order`` is the time by which the lazy penalty is charged. With AdaGrad a parameter that
@@ -284,24 +313,62 @@ def learn(order, begin, end, docs, names, pairs, rho, lam, rescaled, steps, slot
     for position in range(begin, end):
         d = order[position]
         a = docs.offsets[d]
-        seen = examine(d, docs, names, pairs, rho, lam, rescaled, float(position), steps, slot, mark)
+        seen = examine(d, docs, p, float(position), steps, slot, mark)
         for i in range(seen.log_p.size):
             total += seen.log_p[i]
             right += seen.best[i] == docs.gold[a + i]
-            row = names.offsets[docs.name[a + i]]
+            row = p.names.offsets[docs.name[a + i]]
             for f in range(seen.first[i], seen.first[i + 1]):
-                change(rho, row + f - seen.first[i], seen.residual[f], float(position), steps.rho)
+                change(p.rho, row + f - seen.first[i], seen.residual[f], float(position), steps.rho)
         change_of = pair_gradient(seen)
         for h in range(change_of.size):
-            change(lam, seen.hit_parameter[h], change_of[h], float(position), steps.lam)
+            change(p.lam, seen.hit_parameter[h], change_of[h], float(position), steps.lam)
         links += seen.log_p.size
     return total, right, links
 
 
 @njit(cache=True, nogil=True)
-def judge(begin, end, docs, names, pairs, rho, lam, rescaled, out_log_p, out_best, slot, mark):  # type: ignore[no-untyped-def]
+def judge(begin, end, docs, p, out_log_p, out_best, slot, mark):  # type: ignore[no-untyped-def]
     """log p(e_i | m_i, e_−i) and the most probable parameter of every link of documents begin…end−1."""
     for d in range(begin, end):
-        seen = examine(d, docs, names, pairs, rho, lam, rescaled, 0.0, STILL, slot, mark)
+        seen = examine(d, docs, p, 0.0, STILL, slot, mark)
         out_log_p[docs.offsets[d] : docs.offsets[d + 1]] = seen.log_p
         out_best[docs.offsets[d] : docs.offsets[d + 1]] = seen.best
+
+
+@njit(cache=True, nogil=True)
+def partners(offsets, entity, times, start, document, smallest, row, other, count, write):  # type: ignore[no-untyped-def]
+    """Partners u ≥ e of every entity e in at least ``smallest`` documents; sizes first, then with ``write``.
+
+    Entities are visited in ascending order and so are those of a document: ``after[d]`` always points to the
+    first entity of document d that has not been visited. {e, e} counts documents that link e twice.
+    """
+    size = start.size - 1
+    after = offsets[:-1].copy()
+    tally = np.zeros(size, np.int32)
+    touched = np.empty(size, np.int32)
+    used = 0
+    for e in range(size):
+        found = 0
+        for p in range(start[e], start[e + 1]):
+            d = document[p]
+            here = after[d]
+            after[d] += 1
+            for k in range(here if times[here] > 1 else here + 1, offsets[d + 1]):
+                u = entity[k]
+                if tally[u] == 0:
+                    touched[found] = u
+                    found += 1
+                tally[u] += 1
+        if write:
+            for u in np.sort(touched[:found]):
+                if tally[u] >= smallest:
+                    other[used], count[used] = u, tally[u]
+                    used += 1
+        else:
+            for t in range(found):
+                used += tally[touched[t]] >= smallest
+        for t in range(found):
+            tally[touched[t]] = 0
+        row[e + 1] = used
+    return used

@@ -1,43 +1,31 @@
-"""``pboh learn`` as a function: a model and its corpus in, the model with learned parameters out."""
+"""``pboh learn`` as a function: a model and its corpus in, the model with learned parameters out.
+
+They are an optional part of the model: arrays beside the others, vouched for by model.json.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from pboh.files.memory import peak_memory_megabytes
 from pboh.files.progress import Report, silent
 from pboh.inference.bethe import Bethe
 from pboh.learning.pseudo_likelihood.checkpoints import Checkpoints
-from pboh.learning.pseudo_likelihood.documents import DataOptions, TrainingData, read_training_data
-from pboh.learning.pseudo_likelihood.learned import attach, learned_arrays
+from pboh.learning.pseudo_likelihood.documents import DataOptions, read_training_data
+from pboh.learning.pseudo_likelihood.kernels import Array, Pairs
 from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
-from pboh.learning.pseudo_likelihood.pairs import cooccurring
-from pboh.learning.pseudo_likelihood.parameters import Parameters, starting_point
-from pboh.model.store import Model, open_model
+from pboh.learning.pseudo_likelihood.parameters import ParameterOptions, cooccurring, starting_point
+from pboh.model.names import Layer
+from pboh.model.store import Model, changing, open_model, put_arrays, read_manifest
 
-
-@dataclass(frozen=True, slots=True)
-class ParameterOptions:
-    """Which parameters there are and where they start; recorded with the result."""
-
-    min_documents: int = 7  # λ for pairs that co-occur in at least so many training documents (the paper's)
-    start: str = "prior"  # zeros, prior or bethe
-    centre: str = "zero"  # what the penalty pulls to: zero (the paper) or start
-    rescaled: bool = False  # λ is multiplied by 2/(n−1), as Eq. (bethe-normalized-params) does
-    tau: float = 1.0  # factor of the Bethe λ at the start
-
-
-def first_parameters(data: TrainingData, model: Model, options: ParameterOptions) -> Parameters:
-    """Parameters of the training data at their starting point."""
-    together = cooccurring(data.train, data.names, data.entities, options.min_documents)
-    return starting_point(
-        data.names, data.counts, together, start=options.start, centre=options.centre,
-        rescaled=options.rescaled, backoff=Bethe.of(model).backoff, tau=options.tau,
-    )  # fmt: skip
+PREFIX = "learned_"
 
 
 def learn(
@@ -61,7 +49,9 @@ def learn(
     parameter_options = parameter_options or ParameterOptions()
     began, model = perf_counter(), open_model(folder)
     data = read_training_data(corpus, model, data_options, report)
-    parameters = first_parameters(data, model, parameter_options)
+    together = cooccurring(data.train, data.names, data.entities, parameter_options.min_documents)
+    backoff = Bethe.of(model).backoff
+    parameters = starting_point(data.names, data.counts, together, parameter_options, backoff)
     figures = {**data.figures, "lambda_parameters": len(parameters.lam)}
     recipe = {
         "data": asdict(data_options), "parameters": asdict(parameter_options),
@@ -103,3 +93,50 @@ def _lasting(options: LearningOptions) -> dict[str, Any]:
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def learned_arrays(model: Model, entry: Array, rho: Array, pairs: Pairs, lam: Array) -> dict[str, Array]:
+    """The arrays inference reads for the system ``learned``.
+
+    ``learned_count`` stands in for ``name_count``: for lower-cased names it is Σ_e c(m,e)·softmax(ρ(m,·)), so
+    that p(e|m) becomes ∝ e^ρ. ``learned_pair_*`` are rows of λ by entity, both ways, without zeros.
+    """
+    kept = lam != 0.0
+    parameter = pairs.parameter
+    stay = kept[parameter]
+    row = np.repeat(np.arange(pairs.offsets.size - 1), np.diff(pairs.offsets))[stay]
+    return {
+        "learned_count": _as_counts(model, entry, rho),
+        "learned_pair_offsets": np.searchsorted(row, np.arange(pairs.offsets.size)).astype(np.int64),
+        "learned_pair_other": pairs.other[stay].astype(np.uint32),
+        "learned_pair_value": lam[parameter[stay]].astype(np.float32),
+    }
+
+
+def _as_counts(model: Model, entry: Array, rho: Array) -> Array:
+    """Name counts that say e^ρ; entries no training page uses keep their share of the name.
+
+    A name's ρ are known up to a constant. It is chosen so that the learned entries together weigh what their
+    counts weighed, and beside the others (from other sources, or held-out pages) nothing changes.
+    """
+    counts = model["name_count"].astype(np.float64)
+    out = counts.copy()
+    owner = np.searchsorted(model["name_offsets"], entry, side="right") - 1
+    _, first = np.unique(owner, return_index=True)
+    sizes = np.diff(np.append(first, entry.size))
+    if entry.size:
+        top = np.repeat(np.maximum.reduceat(rho, first), sizes)
+        weight = np.exp(rho.astype(np.float64) - top)
+        share = weight / np.repeat(np.add.reduceat(weight, first), sizes)
+        out[entry] = share * np.repeat(np.add.reduceat(counts[entry], first), sizes)
+    out[model["name_layer"] != Layer.LOWER] = counts[model["name_layer"] != Layer.LOWER]
+    return np.maximum(out, 1e-30).astype(np.float32)  # a candidate never vanishes: its log must be finite
+
+
+def attach(folder: Path, arrays: dict[str, Array], description: dict[str, Any]) -> None:
+    """Add or replace the learned part of a model folder."""
+    learned = {"created": datetime.now(UTC).isoformat(timespec="seconds"), **description}
+    with changing(folder):
+        info = read_manifest(folder)
+        old = [name for name in info["arrays"] if name.startswith(PREFIX)]
+        put_arrays(folder, info, arrays, old, learned=learned)

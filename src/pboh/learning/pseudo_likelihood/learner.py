@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from threading import local
 from time import perf_counter
 from typing import Any
 
@@ -20,10 +20,10 @@ import numpy as np
 from pboh.errors import InputError
 from pboh.files.progress import Report, silent
 from pboh.learning.pseudo_likelihood import kernels
-from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Step, Steps
-from pboh.learning.pseudo_likelihood.parameters import Parameters, check_size
+from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Parameters, Step, Steps
 
 BLOCK = 64  # documents a thread takes at a time: small beside an epoch, large beside the call
+LONGEST_EPOCH = 1 << 24  # the clock of the lazy penalty counts documents in single precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,9 @@ class State:
 def judged(docs: Documents, parameters: Parameters, threads: int = 1) -> tuple[Array, Array]:
     """log p(e_i | m_i, e_−i) of every link, and its most probable ρ parameter given the others' gold."""
     log_p, best = np.empty(docs.gold.size), np.empty(docs.gold.size, docs.gold.dtype)
-    p = parameters
 
     def block(begin: int, end: int, scratch: tuple[Array, Array]) -> None:
-        kernels.judge(begin, end, docs, p.names, p.pairs, p.rho, p.lam, p.rescaled, log_p, best, *scratch)
+        kernels.judge(begin, end, docs, parameters, log_p, best, *scratch)
 
     with workers(parameters, threads) as run:
         for _ in run(block, 0, docs.offsets.size - 1):
@@ -95,27 +94,16 @@ Block = Callable[[int, int, tuple[Array, Array]], Any]
 @contextmanager
 def workers(parameters: Parameters, threads: int) -> Iterator[Callable[[Block, int, int], Iterator[Any]]]:
     """Yield ``run(block, begin, end)``, which spreads documents over threads with scratch memory."""
-    idle: SimpleQueue[tuple[Array, Array]] = SimpleQueue()
-    for _ in range(threads):
-        idle.put(parameters.scratch())
-    with ThreadPoolExecutor(threads) as pool:
+    own = local()
 
-        def call(block: Block, begin: int, end: int) -> Any:
-            scratch = idle.get()
-            try:
-                return block(begin, end, scratch)
-            finally:
-                idle.put(scratch)
+    def prepare() -> None:
+        own.scratch = parameters.scratch()
+
+    with ThreadPoolExecutor(threads, initializer=prepare) as pool:
 
         def run(block: Block, begin: int, end: int) -> Iterator[Any]:
             starts = range(begin, end, BLOCK)
-            futures = [pool.submit(call, block, start, min(start + BLOCK, end)) for start in starts]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
+            return pool.map(lambda start: block(start, min(start + BLOCK, end), own.scratch), starts)
 
         yield run
 
@@ -128,7 +116,9 @@ class Learner:
     ) -> None:
         if train.offsets.size < 2:
             raise InputError("there is no document to learn from")
-        check_size(train)
+        if train.offsets.size - 1 > LONGEST_EPOCH:
+            todo = "Learn from fewer pages (--sample)"
+            raise InputError(f"an epoch has more than {LONGEST_EPOCH:,} documents", todo=todo)
         self.train, self.held, self.parameters, self.options = train, held, parameters, options
         self.state = State()
 
@@ -162,9 +152,7 @@ class Learner:
         steps = self.options.steps(state.epoch, size)
 
         def block(begin: int, end: int, scratch: tuple[Array, Array]) -> Any:
-            return kernels.learn(
-                order, begin, end, self.train, p.names, p.pairs, p.rho, p.lam, p.rescaled, steps, *scratch
-            )
+            return kernels.learn(order, begin, end, self.train, p, steps, *scratch)
 
         saved = perf_counter()
         while state.position < size:

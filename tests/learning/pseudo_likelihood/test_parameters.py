@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from worlds import draw, world
 
-from pboh.learning.pseudo_likelihood.pairs import bethe, both_ways, cooccurring
+from pboh.learning.pseudo_likelihood.parameters import bethe, both_ways, cooccurring
 
 
 def by_hand(docs, names, smallest):
