@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from pboh.corpus.extract import Options as ExtractOptions
-from pboh.corpus.extract import extract
-from pboh.corpus.inputs import input_files
+from pboh.corpus.extract import extract, input_files
 from pboh.counts import CountOptions, count
 from pboh.files.progress import Report, silent
 from pboh.files.writing import checksum, disk_errors, folder_size, write_json
@@ -63,8 +62,8 @@ def train(
     with disk_errors(work):
         work.mkdir(parents=True, exist_ok=True)
     try:
-        extract(files, work / "corpus", extraction, workers=workers, memory=memory,
-                report=_stage("extract", report))  # fmt: skip
+        extracted = extract(files, work / "corpus", extraction, workers=workers, memory=memory,
+                            report=_stage("extract", report))  # fmt: skip
     finally:
         with suppress(OSError):  # unless there is something in it
             work.rmdir()
@@ -83,7 +82,8 @@ def train(
     if not keep_work:
         shutil.rmtree(work)
     report(1, 1, "done")
-    return {**record, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
+    made = {**record, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
+    return made | {"problems": extracted.get("problems", [])}
 
 
 def _recipe(dumps: Sequence[Path], *options: Any) -> dict[str, Any]:

@@ -173,6 +173,60 @@ def test_json_that_is_not_ours(tmp_path: Path) -> None:
     assert 'page "A" has a link [1, 9, "B"]' in str(complaint(written(tmp_path / "d.jsonl", bad), tmp_path))
 
 
+@pytest.mark.parametrize("number", [1 << 63, 10**30, -(1 << 63) - 1])
+def test_ids_beyond_64_bits_are_left_out_and_all_pages_stay(number: int, tmp_path: Path) -> None:
+    pages = [page("A", "text [[B]]").replace("<id>7<", f"<id>{number}<"), page("B", "text")]
+    lines = [{"title": "A", "text": "text", "id": number}, {"title": "B", "text": "text", "id": 7}]
+    mine = written(tmp_path / "d.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    for name, source in (("xml", dump(tmp_path / "d.xml", *pages)), ("jsonl", mine)):
+        figures = extract([source], tmp_path / name, workers=1)
+        assert figures["problems"] == ['the id of page "A" has more than 64 bits: it is left out']
+        assert [(each["title"], each["id"]) for each in rows(tmp_path / name, "pages")] == [
+            ("A", None),
+            ("B", 7),
+        ]
+
+
+def test_the_largest_id_is_kept(tmp_path: Path) -> None:
+    source = dump(tmp_path / "d.xml", page("A", "text").replace("<id>7<", f"<id>{(1 << 63) - 1}<"))
+    assert "problems" not in extract([source], tmp_path / "out", workers=1)
+    assert rows(tmp_path / "out", "pages")[0]["id"] == (1 << 63) - 1
+
+
+@pytest.mark.parametrize("opened", ["[", '{"a":'])
+def test_a_line_nested_200_000_deep_is_left_out_and_the_others_stay(opened: str, tmp_path: Path) -> None:
+    deep = '{"title": "Deep", "more": ' + opened * 200_000 + "\n"
+    good = '{"title": "%s", "text": "text"}\n'
+    source = written(tmp_path / "d.jsonl", (good % "A" + deep + good % "B").encode())
+    command = [sys.executable, "-c", "from pboh.cli import main; main()", "extract", str(source)]
+    command += ["--out", str(tmp_path / "out"), "--workers", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "d.jsonl, byte 31: the line is nested too deeply and was left out" in done.stderr + done.stdout
+    assert [each["title"] for each in rows(tmp_path / "out", "pages")] == ["A", "B"]
+
+
+def test_many_problems_are_told_in_short(tmp_path: Path) -> None:
+    lines = [{"title": f"T{k}", "text": "text", "id": 1 << 64} for k in range(50)]
+    source = written(tmp_path / "d.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    problems = extract([source], tmp_path / "out", workers=1)["problems"]
+    assert len(problems) == 21 and problems[-1] == "and 30 more of the kind"
+
+
+def test_siteinfo_that_cannot_be_read(tmp_path: Path) -> None:
+    for damaged in ("<namespace key='x'>A</namespace>", "<namespace key='1'>A"):
+        head = f"<mediawiki><siteinfo>{damaged}</siteinfo>"
+        source = dump(tmp_path / "d.xml", page("A", "text"), head=head)
+        assert "the <siteinfo> of the dump cannot be read" in str(complaint(source, tmp_path))
+
+
+def test_damaged_records_of_earlier_runs_are_one_sentence(tmp_path: Path) -> None:
+    extract([small(tmp_path)], tmp_path / "out", workers=1)
+    for damage in (b"{", b"[" * 200_000):
+        written(tmp_path / "out" / "corpus.json", damage)
+        with pytest.raises(OutputError, match="the corpus manifest cannot be read"):
+            extract([small(tmp_path)], tmp_path / "out", workers=1)
+
+
 def test_output_folder_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     written(tmp_path / "out" / "letter.txt", b"dear")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worst_cases import assert_linear, worst_cases
 
 from pboh.corpus.languages import _tables, conventions, read_conventions
 from pboh.corpus.titles import (
@@ -250,3 +251,22 @@ def test_bad_conventions_say_what_is_wrong(tmp_path: Path, text: str | None, say
     with pytest.raises(InputError, match=r"mine\.toml") as caught:
         read_conventions(path, "en")
     assert says in str(caught.value)
+
+
+FRAGMENTS = [
+    "en:", ":", "File:", "fr:", " ", "_", "#", "%", "%41", "&", "&amp;", "&#", ";", "a", "é", "\u0301",
+    "\u0316", "\u0301\u0316", "\u200e", "\u3000", ".", "..", "/", "~", "[", "#REDIRECT",
+    "#REDIRECT ", "#REDIRECT:[[",
+]  # fmt: skip
+
+
+SIZES = (2_000, 20_000, 300_000)  # longer ones than 4,096 characters are no titles
+
+
+def test_titles_and_redirects_take_time_in_proportion_to_their_length() -> None:
+    def read(text: str) -> None:
+        normalise_title(text, EN)
+        split_target(text, EN)
+        redirect_target(text.encode(), EN)
+
+    assert_linear(read, list(worst_cases(FRAGMENTS, ["", "#REDIRECT", "File:"], 200)), SIZES)

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from pboh.cli import app, options
-from pboh.files.progress import progress, summarise
+from pboh.files.progress import console, progress, summarise
 from pboh.files.writing import parse_size
 
 
@@ -44,4 +44,6 @@ def extract_command(
     )
     with progress("extracting", continues=True) as report:
         figures = extract(dumps, out, asked, workers=workers, memory=parse_size(memory), report=report)
+    for problem in figures.pop("problems", ()):
+        console.print(problem, style="yellow", soft_wrap=True, markup=False)
     summarise(f"corpus in {out}", figures, json)

@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from pboh.cli import app, options
-from pboh.files.progress import progress, summarise
+from pboh.files.progress import console, progress, summarise
 from pboh.files.writing import parse_size
 
 
@@ -54,6 +54,8 @@ def train_command(
             building=BuildOptions(entries_per_name=top),
             memory=parse_size(memory), workers=workers, keep_work=keep_work, report=report,
         )  # fmt: skip
+    for problem in made.get("problems", ()):
+        console.print(problem, style="yellow", soft_wrap=True, markup=False)
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
     summarise(title, figures, json)

@@ -19,13 +19,13 @@ from typing import Any, Literal
 
 from lxml import etree
 
-from pboh.corpus.inputs import input_files
-from pboh.corpus.languages import Conventions, conventions, read_conventions
-from pboh.corpus.readers.chunks import Chunk, Source, chunk_size, chunks
+from pboh.corpus.download.folder import dump_files
+from pboh.corpus.languages import conventions, read_conventions
+from pboh.corpus.readers.chunks import Source, chunk_size, chunks
 from pboh.corpus.readers.dump import Header, open_source
-from pboh.corpus.tables.first_pass import ScanOptions, scan, warm_up
+from pboh.corpus.tables.first_pass import SHOWN, Figures, scan, warm_up
 from pboh.corpus.tables.resolve import Chunks, resolve
-from pboh.corpus.tables.second_pass import Place, write_chunk
+from pboh.corpus.tables.second_pass import write_chunk
 from pboh.corpus.titles import Site
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
 from pboh.files.memory import PeakMemory, processors
@@ -36,6 +36,11 @@ from pboh.files.writing import claimed, disk_errors, read_json, write_json, writ
 FORMAT, VERSION = "pboh-corpus", 1
 TABLES = ("pages", "entities", "links", "context_words", "words", "texts")
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"
+_STAGES = {
+    "scan": "scan",
+    "resolve": "index",
+    "write": "tables",
+}  # of the plan, and where each keeps its work
 _SECOND_PASS = 0.4  # its share of the first pass's time, for the progress bar
 
 
@@ -71,7 +76,10 @@ def extract(
     count = _affordable(workers or processors(), memory)
     with Workers(count) as pool, PeakMemory(pool.processes) as peak:
         pool.start(warm_up)
-        figures = _run(inputs, Path(out), options, pool, memory, report)
+        opened = [open_source(path) for path in input_files(inputs)]
+        run = _Run(Path(out), opened, options, pool, memory, report)
+        with _ours(Path(out)):
+            figures = run.finish()
         figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
     figures["seconds"] = round(time.monotonic() - started, 2)
     return figures
@@ -82,35 +90,36 @@ def _affordable(workers: int, memory: int) -> int:
     return max(1, min(workers, int((memory - (300 << 20)) / (400 << 20))))
 
 
-def _run(
-    inputs: Sequence[str | Path], folder: Path, options: Options, pool: Workers, memory: int, report: Report
-) -> dict[str, Any]:
-    """Extract dumps into a folder and return the figures."""
-    opened = [open_source(path) for path in input_files(inputs)]
-    sources = [source for source, _ in opened]
-    site = _site([header for _, header in opened], options)
-    with _ours(folder):
-        return _Run(folder, sources, options, site, pool, memory, report).finish()
+def input_files(inputs: Sequence[str | Path]) -> list[Path]:
+    """The files meant by files and folders of downloads: each once, the parts of a download in page order."""
+    if not inputs:
+        raise InputError("no dump was given", todo="Name at least one dump file, or the folder of a download")
+    files: list[Path] = []
+    for path in map(Path, inputs):
+        if not path.exists():
+            raise InputError("there is no such file", where=path, todo="Fetch a dump with: pboh download")
+        files += dump_files(path) if path.is_dir() else [path]
+    return list(dict.fromkeys(files))
 
 
-def _site(headers: list[Header], options: Options) -> Site:
+def _site(headers: Sequence[Header], options: Options) -> Site:
     """The wiki of the first dump that says so, or the default of the language."""
     header = next((header for header in headers if header.siteinfo), Header(b"", None, None))
-    language = options.language or header.language or _language_of(header.wiki) or "en"
+    wiki = re.fullmatch(
+        r"([a-z]{2,3}(?:_[a-z]+)*)wik(?:i|tionary|isource|iquote|ibooks|inews|ivoyage)", header.wiki or ""
+    )
+    language = options.language or header.language or (wiki[1].replace("_", "-") if wiki else "en")
     habits = read_conventions(options.conventions, language) if options.conventions else conventions(language)
     if not header.siteinfo:
         return Site.from_siteinfo(language, f"{language}wiki", habits=habits)
-    info = etree.fromstring(header.siteinfo, etree.XMLParser(resolve_entities=False, no_network=True))
-    names = {element.text: int(element.get("key", "0")) for element in info.iter("namespace") if element.text}
+    try:
+        info = etree.fromstring(header.siteinfo, etree.XMLParser(resolve_entities=False, no_network=True))
+        names = {each.text: int(each.get("key", "0")) for each in info.iter("namespace") if each.text}
+    except (etree.XMLSyntaxError, ValueError) as error:
+        what = f"the <siteinfo> of the dump cannot be read ({error})"
+        raise CorpusError(what, todo="Download the dump again") from error
     case = info.findtext("case") or "first-letter"
     return Site.from_siteinfo(language, header.wiki or f"{language}wiki", case, names, habits)
-
-
-def _language_of(wiki: str | None) -> str | None:
-    match = re.fullmatch(
-        r"([a-z]{2,3}(?:_[a-z]+)*)wik(?:i|tionary|isource|iquote|ibooks|inews|ivoyage)", wiki or ""
-    )
-    return match[1].replace("_", "-") if match else None
 
 
 @contextmanager
@@ -151,18 +160,18 @@ class _Run:
     def __init__(
         self,
         folder: Path,
-        sources: list[Source],
+        opened: Sequence[tuple[Source, Header]],
         options: Options,
-        site: Site,
         pool: Workers,
         memory: int,
         report: Report,
     ) -> None:
         self._folder, self._work = folder, folder / _WORK
-        self._sources, self._options, self._site = sources, options, site
-        self._pool, self._memory, self._report = pool, memory, report
-        self._total = sum(source.size for source in sources)
-        self._chunk_size = options.chunk_size or chunk_size(sources)
+        self._sources = [source for source, _ in opened]
+        self._site = _site([header for _, header in opened], options)
+        self._options, self._pool, self._memory, self._report = options, pool, memory, report
+        self._total = sum(source.size for source in self._sources)
+        self._chunk_size = options.chunk_size or chunk_size(self._sources)
         self._started = time.monotonic()
 
     def finish(self) -> dict[str, Any]:
@@ -174,23 +183,20 @@ class _Run:
         scanned = self._scan()
         chunks = Chunks.of([self._work / "scan" / f"{number:05d}" for number in range(len(scanned))], scanned)
         index = self._resolve(chunks)
-        figures = self._write(chunks)
-        return self._publish(plan, scanned, index, figures)
+        return self._publish(plan, scanned, index, self._write(chunks))
 
     def _plan(self) -> dict[str, Any]:
         """Inputs and options, split by what has to be done again when they change."""
         options = self._options
-        sources = [
-            {"name": s.path.name, "bytes": s.size, "modified": s.path.stat().st_mtime_ns}
-            for s in self._sources
-        ]
-        habits: Conventions = self._site.conventions
         return {
             "version": VERSION,
             "scan": {
-                "sources": sources,
+                "sources": [
+                    {"name": s.path.name, "bytes": s.size, "modified": s.path.stat().st_mtime_ns}
+                    for s in self._sources
+                ],
                 "language": self._site.language,
-                "conventions": None if options.conventions is None else repr(habits),
+                "conventions": None if options.conventions is None else repr(self._site.conventions),
                 "texts": options.texts,
                 "chunk_size": self._chunk_size,
             },
@@ -201,9 +207,7 @@ class _Run:
     def _finished(self, plan: dict[str, Any]) -> dict[str, Any] | None:
         """The figures of a corpus that is already complete and the same."""
         manifest = self._folder / _MANIFEST
-        if not manifest.is_file():
-            return None
-        known = read_json(manifest, "the corpus manifest", OutputError)
+        known = read_json(manifest, "the corpus manifest", OutputError) if manifest.is_file() else {}
         if known.get("plan") != plan:
             return None
         shutil.rmtree(self._work, ignore_errors=True)
@@ -213,69 +217,59 @@ class _Run:
         """Remove what an earlier run made of other inputs or with other options."""
         path = self._work / _PLAN
         known = read_json(path, "the plan of the extraction") if path.is_file() else {}
-        stale = []
-        if known.get("version") != VERSION or known.get("scan") != plan["scan"]:
-            stale = ["scan", "index", "tables"]
-        elif known.get("resolve") != plan["resolve"]:
-            stale = ["index", "tables"]
-        elif known.get("write") != plan["write"]:
-            stale = ["tables"]
         (self._folder / _MANIFEST).unlink(missing_ok=True)
-        for name in stale:
-            shutil.rmtree(self._work / name, ignore_errors=True)
-        if stale:
-            for name in TABLES:
-                shutil.rmtree(self._folder / name, ignore_errors=True)
+        same = known.get("version") == VERSION
+        for stage, folder in _STAGES.items():
+            same = same and known.get(stage) == plan[stage]
+            if not same:
+                shutil.rmtree(self._work / folder, ignore_errors=True)
+        for table in () if same else TABLES:
+            shutil.rmtree(self._folder / table, ignore_errors=True)
         write_json(path, plan)
 
-    def _scan(self) -> list[dict[str, int]]:
+    def _scan(self) -> list[Figures]:
         """First pass; returns the figures of all chunks."""
-        options = ScanOptions(self._site, self._options.texts)
-        folder = self._work / "scan"
-        found: dict[int, dict[str, int]] = {}
-        done = 0
+        found: dict[int, Figures] = {}
+        done = fresh_pages = fresh_bytes = 0
 
         def tasks() -> Iterator[Task]:
             nonlocal done
             for chunk in chunks(self._sources, self._chunk_size):
-                path = folder / f"{chunk.number:05d}"
+                path = self._work / "scan" / f"{chunk.number:05d}"
                 if path.is_dir():
                     found[chunk.number] = read_json(path / "figures.json", "a chunk of the extraction")
                     done += chunk.end - chunk.start
                 else:
-                    yield scan, (chunk, options, path)
+                    yield scan, (chunk, self._site, self._options.texts, path)
 
-        fresh_pages = fresh_bytes = 0
-        for arguments, figures in self._pool.run(tasks()):
-            chunk: Chunk = arguments[0]
+        for (chunk, *_), figures in self._pool.run(tasks()):
             found[chunk.number] = figures
             done += chunk.end - chunk.start
-            fresh_pages += figures["pages"]
-            fresh_bytes += figures["bytes"]
-            self._progress(done, fresh_pages, fresh_bytes)
+            fresh_pages, fresh_bytes = fresh_pages + figures["pages"], fresh_bytes + figures["bytes"]
+            seconds = max(1e-9, time.monotonic() - self._started)
+            speed = f"{fresh_pages / seconds:,.0f} pages/s, {fresh_bytes / seconds / 1e6:.1f} MB/s"
+            self._tell(done, f"{fresh_pages:,} pages, {speed}")
         ordered = [found[number] for number in sorted(found)]
         self._complain_if_empty(ordered)
         return ordered
 
-    def _progress(self, done: int, pages: int, read: int) -> None:
-        """How far the input is read, and how fast: pages and bytes of XML that this run has read itself."""
-        seconds = max(1e-9, time.monotonic() - self._started)
-        detail = f"{pages:,} pages, {pages / seconds:,.0f} pages/s, {read / seconds / 1e6:.1f} MB/s"
+    def _tell(self, done: float, detail: str) -> None:
+        """How far it is, in bytes of input; the second pass counts as some more of them."""
         self._report(done, self._total * (1 + _SECOND_PASS), detail)
 
-    def _complain_if_empty(self, figures: list[dict[str, int]]) -> None:
+    def _complain_if_empty(self, figures: Sequence[Figures]) -> None:
         where = ", ".join(str(source.path) for source in self._sources)
-        if not sum(each["pages"] for each in figures):
+        if not any(each["pages"] for each in figures):
             raise CorpusError("there is not a single page in it", where=where, todo="Check which dump it is")
-        if not sum(each["characters"] for each in figures):
+        if not any(each["characters"] for each in figures):
             todo = "Give the dump named pages-articles; stub dumps have titles only"
             raise CorpusError("none of the pages has a text", where=where, todo=todo)
 
-    def _resolve(self, chunks: Chunks) -> dict[str, int]:
+    def _resolve(self, chunks: Chunks) -> Figures:
         """Between the passes: titles and words of all chunks put in order."""
         folder = self._work / "index"
         if not folder.is_dir():
-            self._report(self._total, self._total * (1 + _SECOND_PASS), "resolving titles")
+            self._tell(self._total, "resolving titles")
             with written_aside(folder) as aside:
                 aside.mkdir()
                 keep = self._options.red_links == "keep"
@@ -283,36 +277,20 @@ class _Run:
                 write_json(aside / "figures.json", figures)
         return dict(read_json(folder / "figures.json", "a part of the extraction"))
 
-    def _write(self, chunks: Chunks) -> dict[str, int]:
-        """Second pass; returns the sums of the chunks' figures."""
-        totals = {"links": 0, "context_words": 0}
-        tables = self._work / "tables"
-        count = len(chunks.folders)
-        left = [number for number in range(count) if not _done(tables, number)]
-
-        def tasks() -> Iterator[Task]:
-            for number in left:
-                options = (self._options.window, self._options.texts)
-                place = Place(number, *(chunks.rows(name, number) for name in ("pages", "targets", "words")))
-                yield write_chunk, (place, chunks.folders[number], self._work / "index", tables, *options)
-
-        finished = count - len(left)
-        for _ in self._pool.run(tasks()):
-            finished += 1
-            share = finished / count
+    def _write(self, chunks: Chunks) -> list[Figures]:
+        """Second pass; returns the figures of all chunks."""
+        tables, count = self._work / "tables", len(chunks.folders)
+        done = [tables / "done" / f"{number:05d}.json" for number in range(count)]
+        left = [number for number in range(count) if not done[number].is_file()]
+        how = (self._work / "index", tables, self._options.window, self._options.texts)
+        tasks = ((write_chunk, (chunks.place(number), chunks.folders[number], *how)) for number in left)
+        for finished, _ in enumerate(self._pool.run(tasks), start=count - len(left) + 1):
             detail = f"writing tables, {finished:,} of {count:,} chunks"
-            self._report(self._total * (1 + _SECOND_PASS * share), self._total * (1 + _SECOND_PASS), detail)
-        for number in range(count):
-            figures = read_json(tables / "done" / f"{number:05d}.json", "a part of the extraction")
-            totals = {name: total + figures[name] for name, total in totals.items()}
-        return totals
+            self._tell(self._total * (1 + _SECOND_PASS * finished / count), detail)
+        return [read_json(path, "a part of the extraction") for path in done]
 
     def _publish(
-        self,
-        plan: dict[str, Any],
-        scanned: list[dict[str, int]],
-        index: dict[str, int],
-        written: dict[str, int],
+        self, plan: dict[str, Any], scanned: Sequence[Figures], index: Figures, written: Sequence[Figures]
     ) -> dict[str, Any]:
         """Move the tables to where they belong; the manifest, written last, makes the corpus complete."""
         for name in TABLES:
@@ -321,22 +299,28 @@ class _Run:
                 shutil.rmtree(self._folder / name, ignore_errors=True)
                 with disk_errors(self._folder):
                     finished.rename(self._folder / name)
-        sums = {name: sum(each[name] for each in scanned) for name in scanned[0]}
-        statistics = {
-            "pages": sums["pages"],
-            "articles": sums["article"],
-            "redirects": sums["redirect"],
-            "disambiguations": sums["disambiguation"],
-            "lists": sums["list"],
-            "links": written["links"],
+
+        def total(name: str, figures: Sequence[Figures] = scanned) -> int:
+            return sum(each[name] for each in figures)
+
+        statistics: dict[str, Any] = {
+            "pages": total("pages"),
+            "articles": total("article"),
+            "redirects": total("redirect"),
+            "disambiguations": total("disambiguation"),
+            "lists": total("list"),
+            "links": total("links", written),
             "distinct_targets": index["distinct_targets"],
             "entities": index["entities"],
             "words": index["words"],
-            "word_tokens": sums["tokens"],
-            "context_rows": written["context_words"],
-            "megabytes": round(sums["bytes"] / 1e6, 3),
+            "word_tokens": total("tokens"),
+            "context_rows": total("context_words", written),
+            "megabytes": round(total("bytes") / 1e6, 3),
             "input_megabytes": round(self._total / 1e6, 3),
         }
+        if problems := [problem for each in scanned for problem in each["problems"]]:
+            more = len(problems[SHOWN:]) + total("more_problems")
+            statistics["problems"] = problems[:SHOWN] + [f"and {more:,} more of the kind"] * (more > 0)
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -358,11 +342,7 @@ class _Run:
         return statistics
 
 
-def _done(tables: Path, number: int) -> bool:
-    return (tables / "done" / f"{number:05d}.json").is_file()
-
-
-def _date(sources: list[Source]) -> str | None:
+def _date(sources: Sequence[Source]) -> str | None:
     """The date in the dump's name, as Wikimedia writes it."""
     found = (re.search(r"-(20\d{2})(\d{2})(\d{2})-", source.path.name) for source in sources)
     return next((f"{match[1]}-{match[2]}-{match[3]}" for match in found if match), None)

@@ -106,5 +106,5 @@ def read_conventions(path: Path, language: str) -> Conventions:
         return Conventions.of(_table(language) | given)
     except OSError as error:
         raise InputError("the file cannot be read", where=path, todo="Check its name") from error
-    except (ValueError, re.error, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError, re.error, msgspec.ValidationError) as error:
         raise InputError(f"the conventions are not as expected ({error})", where=path, todo=todo) from error

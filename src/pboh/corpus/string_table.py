@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pboh.corpus.string_table_kernels import LONGEST, Int64, Strings, has_room, number_string, rehash
-from pboh.corpus.utf8_kernels import Bytes
+from pboh.corpus.string_table_kernels import LONGEST, Strings, has_room, number_string, rehash
+from pboh.corpus.utf8_kernels import Bytes, Int64
 
 
 class StringTable(Strings):

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from pboh.corpus.utf8_kernels import Bytes, Number
-
-Int64 = npt.NDArray[np.int64]
-Uint64 = npt.NDArray[np.uint64]
+from pboh.corpus.utf8_kernels import Bytes, Int64, Number, Uint64
 
 LONGEST = 1024
 """Bytes of a string that kernels may add without asking for room."""

@@ -87,6 +87,7 @@ _INVALID = re.compile(
 _PROTOCOL = re.compile(r"(?i:https?|ftps?|mailto|news|ircs?|gopher|telnet|sips?|tel|sms):|//")
 _ENTITY = re.compile(r"&(?:#(?:([0-9]{1,7})|[xX]([0-9a-fA-F]{1,6}))|([A-Za-z][A-Za-z0-9]{1,31}));")
 _LONGEST = 255
+_LONGEST_RAW = 4096  # characters: a title with its prefixes, nobody writes longer ones
 
 
 def _decoded(match: re.Match[str]) -> str:
@@ -134,7 +135,9 @@ def _clean(raw: str) -> str:
     """%-escapes and entities decoded, directional marks dropped, white space made single, NFC."""
     text = unescape(unquote(raw) if "%" in raw else raw)
     if not text.isascii():
-        text = normalize("NFC", _BIDI.sub("", text))
+        text = _BIDI.sub("", text)
+        if len(text) <= _LONGEST_RAW:  # putting accents in order takes quadratic time
+            text = normalize("NFC", text)
     return _SPACES.sub(" ", text).strip(" ")
 
 
@@ -157,6 +160,8 @@ def split_target(raw: str, site: Site) -> tuple[int, str] | None:
         return MAIN, title
     page, hash_, _ = _clean(raw).partition("#")
     page = page.strip(" ").removeprefix(":").strip(" ")
+    if len(page) > _LONGEST_RAW:
+        return None
     namespace = MAIN
     while ":" in page:
         prefix, _, rest = page.partition(":")
@@ -220,7 +225,7 @@ def _signs(habits: Conventions) -> _Signs:
     def is_category(name: bytes) -> bool:
         return any(each in _spoken(name) for each in categories)
 
-    redirect = re.compile(rf"\s*#{any_of(habits.redirect_words)}\s*:?\s*\[\[([^\[\]|\n]+)")
+    redirect = re.compile(rf"\s*+#{any_of(habits.redirect_words)}\s*+:?+\s*+\[\[([^\[\]|\n]+)")
     title = rf"\({any_of(habits.disambiguation_titles)}\)$"
     return _Signs(redirect, title, is_template, category, is_category)
 

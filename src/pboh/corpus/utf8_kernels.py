@@ -9,6 +9,9 @@ import numpy.typing as npt
 from numba import njit
 
 Bytes = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Uint64 = npt.NDArray[np.uint64]
 Number = Any
 """A whole number of whatever width: numba's rules for them are not mypy's."""
 

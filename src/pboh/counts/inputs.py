@@ -80,7 +80,7 @@ def open_input(engine: Engine, folder: str) -> Input:
         where = f"{folder}/{name}"
         try:
             manifest = msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise CorpusError(f"this file is damaged ({error})", where=where) from error
         if not isinstance(manifest, dict) or manifest.get("format") != kind:
             raise CorpusError(f"this is not a {kind} folder", where=where)

@@ -81,9 +81,10 @@ def test_wrong_mirror(address: str) -> None:
 
 
 def test_login_page_in_place_of_the_status(mirror: Mirror) -> None:
-    mirror.files[STATUS] = b"<html>please log in</html>"
-    with pytest.raises(DownloadError, match="not a dump's status"):
-        list_parts("testwiki", "20260101", mirror.url)
+    for answer in (b"<html>please log in</html>", b'{"jobs": ' + b"[" * 200_000):
+        mirror.files[STATUS] = answer
+        with pytest.raises(DownloadError, match="not a dump's status"):
+            list_parts("testwiki", "20260101", mirror.url)
 
 
 @given(st.text(alphabet="0123456789-, al", max_size=12), st.integers(1, 40))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import random
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from corpus_helpers import dump, page, world
 from hypothesis import given
 from hypothesis import strategies as st
+from worst_cases import assert_linear, worst_cases
 
 from pboh.corpus.readers.chunks import Chunk, Source, chunks, read
 from pboh.corpus.readers.dump import open_source, pages, read_header
-from pboh.errors import InputError
+from pboh.errors import CorpusError, InputError
 
 
 def text(seed: int, size: int) -> bytes:
@@ -77,3 +79,42 @@ def test_headers() -> None:
     assert read_header(b"<!-- made by hand -->\n<mediawiki version='0.3'>", "d").language is None
     with pytest.raises(InputError):
         read_header(b"<page>\n<mediawiki>", "d")
+
+
+FRAGMENTS = [
+    "<mediawiki ", "<mediawiki", "<siteinfo>", "</siteinfo>", "<dbname>", "<dbname> a", "</dbname>", "<?xml ",
+    "encoding", "encoding =", "xml:lang", "xml:lang = '", "<!", "<", ">", " ", "=", "'", "a", "<page>", "\n",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_headers_take_time_in_proportion_to_their_length() -> None:
+    beginnings = ["", "<?xml ", "<mediawiki>", "<mediawiki><siteinfo>", "<mediawiki><siteinfo><dbname>"]
+    cases = list(worst_cases(FRAGMENTS, beginnings, 300))
+    assert_linear(lambda text: read_header(text.encode(), "d"), cases)
+    assert_linear(lambda text: read_header(f"{text}</siteinfo>".encode(), "d"), cases)
+
+
+def test_elements_nested_without_end_are_one_sentence(tmp_path: Path) -> None:
+    deep = page("Deep", "x").replace("<revision>", "<revision>" + "<a>" * 200_000)
+    source, _ = open_source(dump(tmp_path / "d.xml", deep))
+    with pytest.raises(CorpusError, match=r'page "Deep".*not well-formed'):
+        [each for part in chunks([source], 1 << 22) for each in pages(part, *read(part))]
+
+
+@pytest.mark.slow
+def test_a_dump_of_very_many_streams_takes_time_in_proportion_to_them(tmp_path: Path) -> None:
+    """A stream may hold a single byte, or none: a part of the file then has tens of thousands."""
+
+    def seconds(count: int) -> float:
+        path, best = tmp_path / "d.bz2", float("inf")
+        path.write_bytes(
+            bz2.compress(b"<mediawiki>") + bz2.compress(b"") * count + bz2.compress(b"</siteinfo>")
+        )
+        for _ in range(2):
+            start = time.process_time()
+            open_source(path)
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert seconds(80_000) / 16 < 3 * seconds(5_000)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Iterator
-from itertools import product
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from worst_cases import assert_linear, worst_cases
 
 from pboh.corpus.titles import Site, page_kind
 from pboh.corpus.wikitext import plain_text
@@ -61,38 +59,16 @@ def test_reading_is_repeatable(wikitext: str) -> None:
 
 # --- time ----------------------------------------------------------------------------------------------
 
-BEGINNINGS = ["", "\n{|\n!", "[[File:a|", "<gallery>"]
-ROUNDS = {12_000: None, 200_000: 100, 4_000_000: 8}  # bytes, and how many of the slowest cases go on
-SLOWEST = 1e-5  # seconds per byte: most take a fiftieth of that
-
-
-def worst_cases() -> Iterator[tuple[str, str]]:
-    """A beginning and what is repeated behind it: fragments, their pairs, and some drawn at random."""
-    drawn = random.Random(11)
-    yield from product(BEGINNINGS, FRAGMENTS)
-    yield from (("", one + other) for one, other in product(FRAGMENTS, FRAGMENTS))
-    for _ in range(1500):
-        beginning = drawn.choice(BEGINNINGS) + "".join(drawn.choices(FRAGMENTS, k=drawn.randrange(3)))
-        yield beginning, "".join(drawn.choices(FRAGMENTS, k=drawn.randrange(2, 6)))
-
-
-def seconds_per_byte(beginning: str, repeated: str, size: int) -> float:
-    wikitext = beginning + repeated * (size // len(repeated.encode("utf-8", "surrogatepass")))
-    start = time.process_time()
-    plain_text(wikitext, SITES["zh"])
-    page_kind("A", 0, False, wikitext.encode("utf-8", "surrogatepass"), SITES["zh"])
-    return (time.process_time() - start) / size
+BEGINNINGS = ["", "\n{|\n!", "[[File:a|", "<gallery>", "#REDIRECT [["]
 
 
 @pytest.mark.slow
-def test_time_per_byte_is_bounded_up_to_four_megabytes() -> None:
-    """All cases are tried in small, the slowest ones of each round in larger."""
-    seconds_per_byte("", "a [[B]] ", 1000)  # loads what is compiled
-    cases = list(worst_cases())
-    for size, count in ROUNDS.items():
-        found = {case: seconds_per_byte(*case, size) for case in cases[:count]}
-        cases = sorted(found, key=lambda case: -found[case])
-        assert found[cases[0]] < SLOWEST, (size, cases[:5])
+def test_time_per_byte_stays_the_same_up_to_four_megabytes() -> None:
+    def read(wikitext: str) -> None:
+        plain_text(wikitext, SITES["zh"])
+        page_kind("A", 0, False, wikitext.encode("utf-8", "surrogatepass"), SITES["zh"])
+
+    assert_linear(read, list(worst_cases(FRAGMENTS, BEGINNINGS, 1500)))
 
 
 def seconds(wikitext: str, site: Site, times: int = 2) -> float:

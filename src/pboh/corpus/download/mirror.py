@@ -130,7 +130,7 @@ def _finished_files(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _F
         raise UnfinishedDumpError(
             f"{wiki} has no dump of {date}; it has {has}", where=base, todo="Choose one, or --date latest"
         ) from fault
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise DownloadError(
             f"the answer is not a dump's status ({error})",
             where=f"{base}/dumpstatus.json",

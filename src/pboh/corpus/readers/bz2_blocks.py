@@ -86,7 +86,7 @@ class _Part:
         checksums: list[int] = []  # of the blocks of a stream
         whole = self._start == 0  # whether all of them are known
         if whole:
-            self._check_stream(0, next(iter(self._marks), None))
+            self._check_stream(0, 0)
         here = 0
         while here < len(self._marks) and (mark := self._marks[here]).place < 8 * self._end:
             if mark.is_block:
@@ -97,7 +97,7 @@ class _Part:
                 continue
             here += 1
             self._check_end(mark, checksums if whole else self._earlier() + checksums)
-            self._check_stream(-(-(mark.place + 80) // 8), next(iter(self._marks[here:]), None))
+            self._check_stream(-(-(mark.place + 80) // 8), here)
             checksums, whole = [], True
 
     def _block(self, here: int) -> tuple[bytes, int]:
@@ -137,12 +137,13 @@ class _Part:
             end = start
         return found[::-1]
 
-    def _check_stream(self, at: int, following: Mark | None) -> None:
-        """A stream begins at byte ``at``, with a mark right behind its header, or the file ends there."""
-        header = self._data[at - self._start : at - self._start + 4]
+    def _check_stream(self, at: int, mark: int) -> None:
+        """A stream begins at byte ``at``, with that mark right behind its header, or the file ends there."""
         if at and at == self._path.stat().st_size:
             return
-        if not _HEADER.fullmatch(header) or following is None or following.place != 8 * (at + 4):
+        header = self._data[at - self._start : at - self._start + 4]
+        known = mark < len(self._marks) and self._marks[mark].place == 8 * (at + 4)
+        if not known or not _HEADER.fullmatch(header):
             raise self._damaged(at)
 
     def _damaged(self, byte: int) -> CorpusError:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -61,6 +62,13 @@ class Chunk:
         """Whether the file ends here."""
         return self.end >= self.source.size
 
+    def where(self, offset: int, page: str = "") -> str:
+        """The place of a record in the file, as an error names it."""
+        byte = f"byte {self.start + offset}"
+        if self.source.codec != "plain":
+            byte = f"in the data after byte {self.start}"
+        return f"{self.source.path}{page}, {byte}"
+
 
 def codec_of(path: Path) -> str:
     """How the file is compressed, by its first bytes, whatever its name says."""
@@ -76,13 +84,14 @@ def codec_of(path: Path) -> str:
 
 def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
     """Decoded bytes from the beginning of a file, at least until ``until`` is found (or ``at_most``)."""
-    found = b""
+    found = bytearray()
     with path.open("rb") as file:
         for piece in bz2_blocks.decode(path, 0, 0)[1] if codec == "bz2" else _pieces(path, codec, file):
+            seen = max(0, len(found) - len(until))
             found += piece
-            if until in found or len(found) >= at_most:
+            if found.find(until, seen) >= 0 or len(found) >= at_most:
                 break
-    return found
+    return bytes(found)
 
 
 def _pieces(path: Path, codec: str, file: IO[bytes]) -> Iterator[bytes]:
@@ -110,17 +119,15 @@ def chunk_size(sources: list[Source]) -> int:
 
 def chunks(sources: list[Source], size: int) -> Iterator[Chunk]:
     """All chunks of all sources in order; those of gzip and zstd files carry their data."""
-    number = 0
-    for source in sources:
-        if source.splittable:
-            step = max(1, size // BZ2_RATIO if source.codec == "bz2" else size)
-            starts = range(0, source.size, step)
-            parts = iter([Chunk(0, source, at, min(at + step, source.size)) for at in starts])
-        else:
-            parts = _sequential(source, size)
-        for part in parts:
-            yield Chunk(number, part.source, part.start, part.end, part.data)
-            number += 1
+    parts = chain.from_iterable((_even if one.splittable else _sequential)(one, size) for one in sources)
+    return (replace(part, number=number) for number, part in enumerate(parts))
+
+
+def _even(source: Source, size: int) -> Iterator[Chunk]:
+    """Cut a file at equal distances: workers find the first page or line of their part themselves."""
+    step = max(1, size // BZ2_RATIO if source.codec == "bz2" else size)
+    for start in range(0, source.size, step):
+        yield Chunk(0, source, start, min(start + step, source.size))
 
 
 def _sequential(source: Source, size: int) -> Iterator[Chunk]:

@@ -85,17 +85,15 @@ def read_header(start: bytes, where: str) -> Header:
         raise InputError(
             what, where=where, todo="Nothing was read from it; get the dump from a source you trust"
         )
-    root = re.search(rb"<mediawiki\b([^>]*)>", before)
+    root = re.search(rb"<mediawiki\b([^<>]*)>", before)
     if not root:
         raise InputError("this is not a MediaWiki dump", where=where, todo=_EXPECTED)
     language = re.search(rb"""xml:lang\s*=\s*["']([\w-]+)""", root[1])
-    siteinfo = re.search(rb"<siteinfo>.*?</siteinfo>", before, re.DOTALL)
-    wiki = re.search(rb"<dbname>\s*([\w.-]+)\s*</dbname>", siteinfo[0]) if siteinfo else None
-    return Header(
-        siteinfo[0] if siteinfo else b"",
-        language[1].decode() if language else None,
-        wiki[1].decode() if wiki else None,
-    )
+    _, begin, info = before.partition(b"<siteinfo>")
+    inside, end, _ = info.partition(b"</siteinfo>")
+    siteinfo = begin + inside + end if end else b""
+    wiki = re.search(rb"<dbname>\s*([\w.-]+)\s*</dbname>", siteinfo)
+    return Header(siteinfo, *(found[1].decode() if found else None for found in (language, wiki)))
 
 
 def pages(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[Page]:
@@ -105,9 +103,8 @@ def pages(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[Page
         try:
             yield _page(etree.fromstring(found, parser))
         except (etree.XMLSyntaxError, UnicodeDecodeError, ValueError) as error:
-            raise CorpusError(
-                _complaint(found, error), where=_where(chunk, offset, found), todo=_AGAIN
-            ) from error
+            where = _where(chunk, offset, found)
+            raise CorpusError(_complaint(found, error), where=where, todo=_AGAIN) from error
 
 
 _AGAIN = "Download the dump again; the chunks finished so far are kept"
@@ -124,11 +121,8 @@ def _complaint(xml: bytes, error: Exception) -> str:
 
 
 def _where(chunk: Chunk, offset: int, xml: bytes) -> str:
-    title = re.search(rb"<title>(.*?)</title>", xml[:4096])
-    named = f', page "{title[1].decode(errors="replace")}"' if title else ""
-    if chunk.source.codec == "plain":
-        return f"{chunk.source.path}{named}, byte {chunk.start + offset}"
-    return f"{chunk.source.path}{named}, in the data after byte {chunk.start}"
+    title = re.search(rb"<title>([^<]*)</title>", xml[:4096])
+    return chunk.where(offset, f', page "{title[1].decode(errors="replace")}"' if title else "")
 
 
 def _page_elements(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

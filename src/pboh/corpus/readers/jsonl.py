@@ -27,17 +27,18 @@ _DECODER = msgspec.json.Decoder(Line)
 _SHAPE = 'Write one {"title": …, "text": …, "links": [[start, end, target], …]} a line'
 
 
-def pages(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[Page, str]]:
-    """The pages that begin in a chunk's own bytes, and the kind of each."""
+def pages(
+    chunk: Chunk, own: bytes, following: Iterator[bytes], problems: list[str]
+) -> Iterator[tuple[Page, str]]:
+    """The pages that begin in a chunk's own bytes, and the kind of each; what is left out is a problem."""
     for offset, line in _lines(chunk, own, following):
         if line.strip():
-            yield _page(line, _where(chunk, offset))
-
-
-def _where(chunk: Chunk, offset: int) -> str:
-    if chunk.source.codec == "plain":
-        return f"{chunk.source.path}, byte {chunk.start + offset}"
-    return f"{chunk.source.path}, in the data after byte {chunk.start}"
+            try:
+                page = _page(line, chunk.where(offset))
+            except RecursionError:
+                problems.append(f"{chunk.where(offset)}: the line is nested too deeply and was left out")
+            else:
+                yield page
 
 
 def _page(line: bytes, where: str) -> tuple[Page, str]:

@@ -7,8 +7,6 @@ chunk only; the second pass (:mod:`second_pass`) replaces them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from pyarrow import feather
 from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
-from pboh.corpus.tables.link_kernels import place_links
+from pboh.corpus.tables.context_kernels import place_links
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
     Site,
@@ -32,6 +30,7 @@ from pboh.corpus.titles import (
     redirect_target,
     split_target,
 )
+from pboh.corpus.utf8_kernels import Bytes, Int32
 from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START, TITLE
 from pboh.corpus.wikitext.reader import Reader
 from pboh.files.writing import write_json, written_aside
@@ -39,31 +38,25 @@ from pboh.files.writing import write_json, written_aside
 KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count
 READ = ("article", "list", "disambiguation")  # kinds whose text and links are kept
+SHOWN = 20  # problems
 
-Int32 = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """What the first pass depends on, beside the files."""
-
-    site: Site
-    texts: bool
+Figures = dict[str, Any]
+"""What a chunk or the whole has of everything."""
 
 
 class ChunkScan:
     """Collects the pages of one chunk and writes them."""
 
-    def __init__(self, options: ScanOptions, number: int = 0) -> None:
-        self._options = options
-        self._number = number
+    def __init__(self, site: Site, number: int = 0) -> None:
+        self._site, self._number = site, number
         self.bytes = 0
-        self._vocabulary = Vocabulary(options.site.language)
+        self.problems: list[str] = []
+        self._vocabulary = Vocabulary(site.language)
         self._ids: list[int | None] = []
         self._titles: list[str] = []
         self._kinds: list[str] = []
         self._redirects: list[str | None] = []
-        self._reader = Reader(options.site)
+        self._reader = Reader(site)
         self._tokens: list[Int32] = []
         self._token_ends = array("q", [0])
         self._text_pages = array("i")
@@ -72,12 +65,13 @@ class ChunkScan:
 
     def add(self, page: Page, kind: str) -> None:
         """Take in one page."""
-        site = self._options.site
-        from_wikitext = page.links is None
-        self._ids.append(page.id)
-        self._titles.append(normalise_title(page.title, site) if from_wikitext else page.title)
+        fits = page.id is None or -(1 << 63) <= page.id < 1 << 63
+        if not fits:
+            self.problems.append(f'the id of page "{page.title}" has more than 64 bits: it is left out')
+        self._ids.append(page.id if fits else None)
+        self._titles.append(normalise_title(page.title, self._site) if page.links is None else page.title)
         self._kinds.append(kind)
-        self._redirects.append(_redirect(page, site) if kind == "redirect" else None)
+        self._redirects.append(_redirect(page, self._site) if kind == "redirect" else None)
         tokens = self._add_text(page, counted=kind in COUNTED) if kind in READ else 0
         self._token_ends.append(self._token_ends[-1] + tokens)
 
@@ -96,9 +90,8 @@ class ChunkScan:
         place_links(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
         return words.size
 
-    def write(self, folder: Path) -> dict[str, int]:
+    def write(self, folder: Path, texts: bool) -> Figures:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
-        site = self._options.site
         words, tokens = self._sorted_words()
         counts = np.bincount(tokens, minlength=len(words))
         links, targets = self.link_columns()
@@ -111,6 +104,8 @@ class ChunkScan:
             "characters": self._characters,
             "bytes": self.bytes,
             **{kind: self._kinds.count(kind) for kind in KINDS},
+            "problems": self.problems[:SHOWN],
+            "more_problems": len(self.problems[SHOWN:]),
         }
         redirects = pa.array(self._redirects, pa.string())
         pages = {
@@ -118,9 +113,9 @@ class ChunkScan:
             "title": pa.array(self._titles, pa.string()),
             "kind": pa.array(self._kinds, pa.string()),
             "target": redirects,
-            "possible": _possible(redirects, site),
+            "possible": _possible(redirects, self._site),
         }
-        leads_to = {"title": targets, "possible": _possible(targets, site)}
+        leads_to = {"title": targets, "possible": _possible(targets, self._site)}
         with written_aside(folder) as aside:
             aside.mkdir()
             self._parquet(aside / "pages.parquet", pages)
@@ -129,7 +124,7 @@ class ChunkScan:
             _feather(aside / "links.arrow", links)
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
-            if self._options.texts:
+            if texts:
                 _feather(aside / "texts.arrow", self._text_columns(), "lz4")
             write_json(aside / "figures.json", figures)
         return figures
@@ -162,8 +157,7 @@ class ChunkScan:
 
     def _sorted_words(self) -> tuple[pa.Array, Int32]:
         """Words of the chunk in the order of their text, and all tokens renumbered to match."""
-        bounds, letters = self._vocabulary.letters()
-        words = _strings(bounds, letters)
+        words = _strings(*self._vocabulary.letters())
         order = pc.sort_indices(words)
         rank = np.empty(len(words), dtype=np.int32)
         rank[order.to_numpy()] = np.arange(len(words), dtype=np.int32)
@@ -188,7 +182,7 @@ def _possible(titles: pa.StringArray, site: Site) -> pa.BooleanArray:
     return pc.invert(impossible).fill_null(False)
 
 
-def _strings(bounds: npt.NDArray[np.integer[Any]], letters: npt.NDArray[np.uint8]) -> pa.StringArray:
+def _strings(bounds: npt.NDArray[np.integer[Any]], letters: Bytes) -> pa.StringArray:
     """Texts one behind the other as UTF-8: where each begins (and the last one ends), and the bytes."""
     offsets = pa.py_buffer(bounds.astype(np.int32, copy=False))
     return pa.StringArray.from_buffers(bounds.size - 1, offsets, pa.py_buffer(letters))
@@ -198,22 +192,24 @@ def _feather(path: Path, columns: dict[str, pa.Array], compression: str = "uncom
     feather.write_feather(pa.table(columns), str(path), compression=compression)
 
 
-def _pages(chunk: Chunk, own: bytes, following: Iterator[bytes], site: Site) -> Iterator[tuple[Page, str]]:
-    if chunk.source.records == "jsonl":
-        yield from jsonl.pages(chunk, own, following)
-        return
-    for page in dump.pages(chunk, own, following):
-        yield page, page_kind(page.title, page.namespace, page.redirect is not None, page.text, site)
-
-
-def scan(chunk: Chunk, options: ScanOptions, folder: Path) -> dict[str, int]:
-    """Read one chunk and write its tables to ``folder``."""
-    result = ChunkScan(options, chunk.number)
+def _read(chunk: Chunk, site: Site) -> ChunkScan:
+    """All pages of a chunk."""
+    result = ChunkScan(site, chunk.number)
     own, following = read(chunk)
     result.bytes = len(own)
-    for page, kind in _pages(chunk, own, following, options.site):
-        result.add(page, kind)
-    return result.write(folder)
+    if chunk.source.records == "jsonl":
+        for page, kind in jsonl.pages(chunk, own, following, result.problems):
+            result.add(page, kind)
+    else:
+        for page in dump.pages(chunk, own, following):
+            is_redirect = page.redirect is not None
+            result.add(page, page_kind(page.title, page.namespace, is_redirect, page.text, site))
+    return result
+
+
+def scan(chunk: Chunk, site: Site, texts: bool, folder: Path) -> Figures:
+    """Read one chunk and write its tables to ``folder``, with the texts of pages or without."""
+    return _read(chunk, site).write(folder, texts)
 
 
 _SOME = b"""<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>
@@ -222,8 +218,5 @@ _SOME = b"""<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision>
 
 def warm_up() -> None:
     """Load all that is compiled, before there is a chunk to read: the same is done to a page of no use."""
-    result = ChunkScan(ScanOptions(Site.default("en"), texts=True))
     chunk = Chunk(0, Source(Path("some.xml"), "plain", "xml", len(_SOME)), 0, len(_SOME), _SOME)
-    for page, kind in _pages(chunk, *read(chunk), Site.default("en")):
-        result.add(page, kind)
-    result.link_columns()
+    _read(chunk, Site.default("en")).link_columns()

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables.second_pass import DELTA
+from pboh.corpus.tables.second_pass import DELTA, Place
+from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.errors import OutputError, PbohError
 
-Int32 = npt.NDArray[np.int32]
 MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
 _KINDS = pa.array(["article", "redirect", "disambiguation", "list"])  # from ARTICLE on
 _BATCH = 1 << 17
@@ -35,7 +35,7 @@ class Chunks:
     """The folders the first pass wrote, and how many pages, targets and words stand in them before each."""
 
     folders: Sequence[Path]
-    offsets: dict[str, npt.NDArray[np.int64]]
+    offsets: dict[str, Int64]
 
     @classmethod
     def of(cls, folders: Sequence[Path], figures: Sequence[dict[str, int]]) -> Chunks:
@@ -44,9 +44,10 @@ class Chunks:
         sums = {name: np.cumsum([0, *(each[name] for each in figures)]).astype(np.int64) for name in names}
         return cls(folders, sums)
 
-    def rows(self, name: str, number: int) -> range:
-        """Which rows of a table of all chunks are those of one."""
-        return range(int(self.offsets[name][number]), int(self.offsets[name][number + 1]))
+    def place(self, number: int) -> Place:
+        """Which rows of the tables of all chunks are those of one."""
+        bounds = (offsets[number : number + 2].tolist() for offsets in self.offsets.values())
+        return Place(number, *(range(*each) for each in bounds))
 
     def files(self, name: str, part: range | None = None) -> str:
         """The table's files (of some chunks), as DuckDB's ``read_parquet`` takes them."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.tables.context_words import Rows, count_words, windows
+from pboh.corpus.tables.context_kernels import count_stretches
+from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.files.writing import write_json, written_aside
 
 
@@ -27,6 +27,8 @@ LINKS = _schema(page=_NUMBER, start=_NUMBER, end=_NUMBER, anchor=pa.string(), en
 COUNTS = _schema(entity=_NUMBER, word=_NUMBER, count=_NUMBER)
 TEXTS = _schema(page=_NUMBER, text=pa.string())
 DELTA = "DELTA_BINARY_PACKED"
+Rows = tuple[Int32, Int32, Int32]
+_ROWS_AT_ONCE = 1 << 20
 # data pages of version 2 are compressed without being copied together first
 _QUICK: dict[str, Any] = {"data_page_version": "2.0", "write_batch_size": 1 << 17}
 
@@ -70,11 +72,42 @@ def write_chunk(
     return figures
 
 
-def _slice(path: Path, rows: range) -> npt.NDArray[np.int32]:
+def windows(
+    before: Int64, after: Int64, page_start: Int64, page_end: Int64, size: int
+) -> tuple[Int64, Int64]:
+    """First and last token of the two windows of each link, ``size`` tokens each way inside its page."""
+    firsts = np.stack([np.maximum(page_start, before - size), after], axis=1)
+    lasts = np.stack([before, np.minimum(page_end, after + size)], axis=1)
+    return firsts.ravel(), np.maximum(firsts, lasts).ravel()
+
+
+def count_words(tokens: Int32, entities: Int32, firsts: Int64, lasts: Int64, names: Int32) -> Iterator[Rows]:
+    """N(w,e) of the paper, Section 3: rows (entity, word, count) sorted by both, of the given stretches.
+
+    ``entities[k]`` owns the stretch ``tokens[firsts[k]:lasts[k]]``; ``names`` are the numbers that
+    words have in the result, in the same order. Rows must be used before the next are asked for: these
+    are written over them.
+    """
+    order = np.argsort(entities, kind="stable")
+    entities, firsts, lasts = entities[order], firsts[order], lasts[order]
+    room = max(_ROWS_AT_ONCE, names.size)
+    rows = (np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
+    counts = np.zeros(names.size, dtype=np.int32)
+    marks = np.zeros((names.size >> 6) + 1, dtype=np.uint64)
+    groups = np.zeros((marks.size >> 6) + 1, dtype=np.uint64)
+    here = 0
+    while here < entities.size:
+        seen = (counts, marks, groups)
+        here, written = count_stretches(tokens, entities, firsts, lasts, here, *seen, names, *rows)
+        if written:
+            yield rows[0][:written], rows[1][:written], rows[2][:written]
+
+
+def _slice(path: Path, rows: range) -> Int32:
     return np.fromfile(path, dtype=np.int32, count=len(rows), offset=4 * rows.start)
 
 
-def _write_links(path: Path, place: Place, links: pa.Table, entities: npt.NDArray[np.int32]) -> None:
+def _write_links(path: Path, place: Place, links: pa.Table, entities: Int32) -> None:
     columns = {name: links.column(name) for name in ("start", "end", "anchor")}
     page = links.column("page").to_numpy() + np.int32(place.pages.start)
     table = pa.table({"page": page, **columns, "entity": entities}, schema=LINKS)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pboh.corpus.string_table import StringTable
 from pboh.corpus.string_table_kernels import number_strings
 from pboh.corpus.tables.vocabulary_kernels import Letters, Words, find_words
+from pboh.corpus.utf8_kernels import Bytes, Int32, Int64
 from pboh.text.words import character_tables, stop_words
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 
 class Vocabulary:

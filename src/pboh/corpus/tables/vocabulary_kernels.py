@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from pboh.corpus.utf8_kernels import Bytes, Number, decoded, put
+from pboh.corpus.utf8_kernels import Bytes, Int32, Int64, Number, decoded, put
 from pboh.text.word_kernels import BREAK, DIGIT, LONGEST_WORD, UNSPACED
-
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 class Letters(NamedTuple):

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from pboh.corpus.string_table_kernels import Strings, number_string
-from pboh.corpus.utf8_kernels import Number, blank_at, put, stripped, stripped_end
-from pboh.corpus.wikitext.parser_state import LINKS, OUT, ParserState
-
-Bytes = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
+from pboh.corpus.utf8_kernels import Bytes, Int32, Number, blank_at, put, stripped, stripped_end
+from pboh.corpus.wikitext.parser_kernels import LINKS, OUT, ParserState
 
 START, END, FIRST, LAST, TITLE, PAGE, BEFORE, AFTER = range(8)
 """Of a link: its characters in the page, its bytes among the texts of all pages, the number of its title; its

@@ -8,56 +8,84 @@ decide, the parser asks for: it returns, is given the answer, and goes on where 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from pboh.corpus.string_table_kernels import Strings, has_room, number_string
-from pboh.corpus.utf8_kernels import Number, decoded, is_blank, stripped
-from pboh.corpus.wikitext.formatting_kernels import address, is_address, line, quotes, switch
-from pboh.corpus.wikitext.parser_state import (
-    ADDRESS_END,
-    ASKED,
-    BAR,
-    BLANK,
-    CAPITAL,
-    CAPTION,
-    CLOSE,
-    COLON,
-    DEPTH,
-    DONE,
-    ENDS_TARGET,
-    HERE,
-    IMAGE,
-    LABEL_END,
-    LF,
-    LINK,
-    LINKS,
-    NEWLINES,
-    NOTHING,
-    NUL,
-    OPEN,
-    OPENED,
-    OUT,
-    PLAIN,
-    QUOTE,
-    ROOM,
-    SINGLES,
-    SIZE,
-    SMALL,
-    SPECIAL,
-    TARGET,
-    TITLE,
-    UNDERSCORE,
-    UNKNOWN,
-    WAITING,
-    Bytes,
-    ParserState,
-    Rules,
-    Targets,
-    put,
-)
+from pboh.corpus.utf8_kernels import Bytes, Int32, Int64, Number, decoded, is_blank, stripped
 
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
+# Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the
+# limit bounds how often a piece of text is looked at.
+DEPTH = 8
+
+DONE, TARGET, CAPTION, ROOM = range(4)
+"""Why the parser returns: it is done, or asks what a target is, what to keep of an image, for more room."""
+
+UNKNOWN, LINK, TEXT, NOTHING, IMAGE = range(5)
+"""What ``[[target]]`` may be: a link to an article, text, something not shown, an image with a caption."""
+
+SPECIAL, PLAIN, CAPITAL, SMALL, ENDS_TARGET = 1, 2, 4, 8, 16
+"""What a byte may be: one the parser stops at; one of a title that needs no care; its first letter; …"""
+
+SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TITLE, ADDRESS_END, ASKED = (
+    range(13)
+)
+"""State of the parser: end of the source, place in it, place in the draft, links found; line breaks in
+a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
+ends and began, and its title; the bracket that ends an external link; what is asked for."""
+
+NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = b"\0\t\n ':=[]_|"
+
+
+class ParserState(NamedTuple):
+    """A page being parsed; the source ends with 32 zero bytes. Places of links are bytes of the draft."""
+
+    source: Bytes
+    draft: Bytes
+    state: Int64
+    waiting: Int64  # (DEPTH, 2): where in the draft a [[ stands, and how many links there were before it
+    prefix: Bytes  # room for the prefix of a target, in lower case
+    starts: Int32
+    ends: Int32
+    titles: Int32
+
+
+class Rules(NamedTuple):
+    """A wiki's rules: kinds of bytes, letters that continue a link, whether titles begin with a capital."""
+
+    classes: Bytes
+    trail: Bytes
+    capitalise: bool
+    prefixes: Strings  # of targets that are no articles: namespaces and languages
+    prefix_kinds: Int32
+
+
+class Targets(NamedTuple):
+    """Targets met that are no title as they stand: what they are, and the number of the title."""
+
+    names: Strings
+    kinds: Int32
+    titles: Int32
+
+
+@njit(cache=True, nogil=True)
+def begin(page: ParserState, size: int) -> None:
+    """Start a page of so many bytes; line breaks at its beginning are not written."""
+    page.state[:] = 0
+    page.state[SIZE], page.state[NEWLINES] = size, 2
+    page.state[LABEL_END] = page.state[ADDRESS_END] = -1
+
+
+@njit(cache=True, nogil=True)
+def put(page: ParserState, byte: int) -> None:
+    """Write a byte."""
+    state = page.state
+    page.draft[state[OUT]] = byte
+    state[OUT] += 1
+    state[NEWLINES] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -394,3 +422,160 @@ def keep(page: ParserState, first: int, end: int) -> None:
     state[LINKS], state[OUT] = kept, out
     state[SINGLES] = state[NEWLINES] = 0
     state[HERE] += 2
+
+
+@njit(cache=True, nogil=True)
+def line(page: ParserState) -> None:
+    """A line break (at most two in a row are written), and the marks at the beginning of the line."""
+    state, source = page.state, page.source
+    if state[NEWLINES] < 2:
+        page.draft[state[OUT]] = LF
+        state[OUT] += 1
+        state[NEWLINES] += 1
+    state[BOLD] = 0
+    here = state[HERE] + 1
+    if source[here] == EQUALS:
+        here = _heading(source, here, state[SIZE])
+    if source[here] in (42, 35, 58, 59):  # * # : ;
+        while source[here] in (42, 35, 58, 59):
+            here += 1
+        while source[here] in (BLANK, TAB):
+            here += 1
+    elif source[here] == 45 and source[here + 1] == 45 and source[here + 2] == 45 and source[here + 3] == 45:
+        while source[here] == 45:
+            here += 1
+    state[HERE] = here
+
+
+@njit(cache=True, nogil=True)
+def _heading(source: Bytes, here: int, size: int) -> int:
+    """Where the text of ``== a heading ==`` begins; the signs behind it are wiped out."""
+    end = here
+    while end < size and source[end] != LF:
+        end += 1
+    last = end
+    while is_blank(source[last - 1]):
+        last -= 1
+    signs = here
+    while signs < min(last, here + 6) and source[signs] == EQUALS:
+        signs += 1
+    back = last
+    while back > signs and source[back - 1] == EQUALS:
+        back -= 1
+    level = min(signs - here, last - back)
+    if level == 0:
+        return here
+    here, last = here + level, last - level
+    while here < last and is_blank(source[here]):
+        here += 1
+    while last > here and is_blank(source[last - 1]):
+        last -= 1
+    for k in range(last, end):
+        source[k] = NUL
+    return here
+
+
+@njit(cache=True, nogil=True)
+def _is_letter(byte: int) -> bool:
+    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == UNDERSCORE or byte >= 128
+
+
+@njit(cache=True, nogil=True)
+def quotes(page: ParserState) -> None:
+    """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
+    state, source = page.state, page.source
+    here, run = state[HERE], 1
+    while source[here + run] == QUOTE:
+        run += 1
+    kept = 1 if run in (1, 4) else max(0, run - 5)
+    if run == 3 and not state[BOLD] and _elides(source, here):
+        kept = 1
+    elif run > 2:
+        state[BOLD] = 1 - state[BOLD]
+    for _ in range(kept):
+        put(page, QUOTE)
+    state[HERE] = here + run
+
+
+@njit(cache=True, nogil=True)
+def _elides(source: Bytes, here: int) -> Number:
+    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends."""
+    before, behind = source[here - 1], source[here + 3]
+    if not (_is_letter(before) or before == CLOSE) or not (_is_letter(behind) or behind == OPEN):
+        return False
+    at = here + 3
+    while source[at] not in (LF, NUL):
+        if source[at] == QUOTE and source[at + 1] == QUOTE:
+            return source[at + 2] != QUOTE
+        at += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def switch(page: ParserState) -> None:
+    """``__NOTOC__`` and the like disappear."""
+    state, source = page.state, page.source
+    here = state[HERE]
+    end = here + 2
+    if source[here + 1] == UNDERSCORE:
+        while 65 <= source[end] <= 90 and end < here + 27:
+            end += 1
+        if 3 <= end - here - 2 <= 24 and source[end] == UNDERSCORE and source[end + 1] == UNDERSCORE:
+            state[HERE] = end + 2
+            return
+    put(page, UNDERSCORE)
+    state[HERE] = here + 1
+
+
+_PROTOCOLS = np.array(
+    [
+        int.from_bytes(name[-8:], "big")
+        for name in b"http https ftp ftps irc ircs news git gopher telnet nntp worldwind svn mms".split()
+    ],
+    dtype=np.uint64,
+)
+
+
+@njit(cache=True, nogil=True)
+def is_address(source: Bytes, here: int) -> bool:
+    """Whether ``http://``, ``//`` or the like stands here."""
+    packed = np.uint64(0)
+    at = here
+    while 97 <= source[at] <= 122 and at < here + 10:
+        packed = packed << np.uint64(8) | np.uint64(source[at])
+        at += 1
+    if at > here:
+        if source[at] != COLON:
+            return False
+        at += 1
+    if source[at] != 47 or source[at + 1] != 47:
+        return False
+    if at == here:
+        return True
+    known = False
+    for protocol in _PROTOCOLS:
+        known |= protocol == packed
+    return known
+
+
+@njit(cache=True, nogil=True)
+def address(page: ParserState) -> None:
+    """``[http://a.org label]`` leaves its label; without its end it is text, but for an address and words."""
+    state, source, size = page.state, page.source, page.state[SIZE]
+    begun = state[HERE]
+    end = begun + 1
+    while end < size and not is_blank(source[end]) and source[end] not in (OPEN, CLOSE):
+        end += 1
+    label = end
+    while source[label] in (BLANK, TAB):
+        label += 1
+    last = label
+    while label > end and last < size and source[last] not in (OPEN, CLOSE, LF):
+        last += 1
+    if source[last] == CLOSE:
+        state[ADDRESS_END] = last
+        state[HERE] = label
+        return
+    put(page, OPEN)
+    state[SINGLES] += 1
+    state[HERE] = label if last > label else begun + 1

@@ -17,35 +17,9 @@ import numpy as np
 
 from pboh.corpus.string_table import StringTable, grown
 from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
+from pboh.corpus.utf8_kernels import Bytes, Int32
 from pboh.corpus.wikitext import output_kernels, preprocessor
-from pboh.corpus.wikitext.parser_kernels import keep, parse
-from pboh.corpus.wikitext.parser_state import (
-    ASKED,
-    BAR,
-    CAPITAL,
-    CAPTION,
-    DEPTH,
-    ENDS_TARGET,
-    IMAGE,
-    LINK,
-    LINKS,
-    NOTHING,
-    OUT,
-    PLAIN,
-    ROOM,
-    SMALL,
-    SPECIAL,
-    TARGET,
-    TEXT,
-    UNKNOWN,
-    WAITING,
-    Bytes,
-    Int32,
-    ParserState,
-    Rules,
-    Targets,
-    begin,
-)
+from pboh.corpus.wikitext import parser_kernels as parser
 
 _SPARE = 32  # zero bytes behind a page
 _PREFIX = 80  # bytes of the longest prefix that is looked for
@@ -89,7 +63,7 @@ def without_templates(wikitext: bytes, site: Site) -> bytes:
 class Habits(NamedTuple):
     """What reading a site's pages depends on: rules for the parser, options of images."""
 
-    rules: Rules
+    rules: parser.Rules
     is_option: Callable[[str], Any]
 
 
@@ -100,12 +74,12 @@ def habits(site: Site) -> Habits:
     classes = np.zeros(256, dtype=np.uint8)
     for byte in range(128):
         inside, first = plain.fullmatch(f"A{chr(byte)}A"), plain.fullmatch(chr(byte)) or chr(byte).isdigit()
-        classes[byte] |= (PLAIN if inside else 0) | (CAPITAL if first else 0)
-    classes[0x80:0xC0] |= PLAIN  # bytes inside a character: which one it is, its first byte says,
-    classes[0xC3:0xC6] |= PLAIN  # À to ſ, for example: letters that need no care
-    classes[list(b"abcdefghijklmnopqrstuvwxyz")] |= SMALL
-    classes[list(b"\0\n[]'_")] |= SPECIAL
-    classes[list(b"\0\n[]|{}<>")] |= ENDS_TARGET
+        classes[byte] |= (parser.PLAIN if inside else 0) | (parser.CAPITAL if first else 0)
+    classes[0x80:0xC0] |= parser.PLAIN  # bytes inside a character: which one it is, its first byte says,
+    classes[0xC3:0xC6] |= parser.PLAIN  # À to ſ, for example: letters that need no care
+    classes[list(b"abcdefghijklmnopqrstuvwxyz")] |= parser.SMALL
+    classes[list(b"\0\n[]'_")] |= parser.SPECIAL
+    classes[list(b"\0\n[]|{}<>")] |= parser.ENDS_TARGET
     trail = np.zeros(0x10000, dtype=np.uint8)
     if site.conventions.trail:
         letters = re.findall(f"[{site.conventions.trail}]", "".join(map(chr, range(1, 0x10000))))
@@ -114,18 +88,18 @@ def habits(site: Site) -> Habits:
     is_option = re.compile(
         rf"\s*+(?:(?i:{options})(?:\s*+=.*+)?|\d*+(?:x\d++)?\s*+px|)\s*+", re.DOTALL
     ).fullmatch
-    return Habits(Rules(classes, trail, site.capitalises_as_ascii, *_prefixes(site)), is_option)
+    return Habits(parser.Rules(classes, trail, site.capitalises_as_ascii, *_prefixes(site)), is_option)
 
 
 def _prefixes(site: Site) -> tuple[StringTable, Int32]:
     """Prefixes of targets that are no articles, in every spelling but for capitals of ASCII; their kinds."""
-    shown_elsewhere = {CATEGORY: NOTHING, FILE: IMAGE}
-    kinds = dict.fromkeys(site.languages, NOTHING) | {
-        name: shown_elsewhere.get(key, TEXT) for name, key in site.namespaces.items()
+    shown_elsewhere = {CATEGORY: parser.NOTHING, FILE: parser.IMAGE}
+    kinds = dict.fromkeys(site.languages, parser.NOTHING) | {
+        name: shown_elsewhere.get(key, parser.TEXT) for name, key in site.namespaces.items()
     }
     small = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
     spelt = {form.translate(small): kind for name, kind in kinds.items() for form in spellings(name)}
-    return StringTable.of(spelt), np.array([*spelt.values(), UNKNOWN], dtype=np.int32)
+    return StringTable.of(spelt), np.array([*spelt.values(), parser.UNKNOWN], dtype=np.int32)
 
 
 @cache
@@ -161,11 +135,13 @@ class Reader:
             self._page = page = _page(data.size + data.size // 4 + _SPARE, page.starts.size)
         page.source[: data.size] = data
         page.source[data.size : data.size + _SPARE] = 0
-        begin(page, data.size)
-        while asked := parse(self._page, self._habits.rules, self.titles, self._targets):
+        parser.begin(page, data.size)
+        while asked := parser.parse(self._page, self._habits.rules, self.titles, self._targets):
             self._answer(asked)
         page = self._page
-        self._make_room(6 * int(page.state[OUT]) // 5, int(page.state[LINKS]))  # &nGt; is the worst
+        self._make_room(
+            6 * int(page.state[parser.OUT]) // 5, int(page.state[parser.LINKS])
+        )  # &nGt; is the worst
         where = (self.text, self.size, self.links, self.count)
         known = _entities()
         self.size, self.count, characters = output_kernels.write_out(page, b"&" in text, known, *where)
@@ -207,17 +183,17 @@ class Reader:
 
     def _answer(self, asked: int) -> None:
         """Give the parser what it asks for."""
-        if asked == TARGET:
-            self._answer_target(int(self._page.state[ASKED]))
-        elif asked == CAPTION:
-            keep(self._page, *self._caption())
+        if asked == parser.TARGET:
+            self._answer_target(int(self._page.state[parser.ASKED]))
+        elif asked == parser.CAPTION:
+            parser.keep(self._page, *self._caption())
         else:
-            assert asked == ROOM
+            assert asked == parser.ROOM
             self.titles = self.titles.with_room()
             self._targets = _targets(StringTable(*self._targets.names).with_room(), self._targets)
-            if self._page.state[LINKS] == self._page.starts.size:
+            if self._page.state[parser.LINKS] == self._page.starts.size:
                 columns = (grown(column, 2 * column.size) for column in self._page[-3:])
-                self._page = ParserState(*self._page[:-3], *columns)
+                self._page = parser.ParserState(*self._page[:-3], *columns)
 
     def _answer_target(self, number: int) -> None:
         targets = self._targets
@@ -226,28 +202,28 @@ class Reader:
             targets.names.letters[start:end].tobytes().decode("utf-8", "surrogatepass")
         )
         targets.kinds[number] = kind
-        if kind == LINK:
+        if kind == parser.LINK:
             self.titles, targets.titles[number] = self.titles.add(title)
 
     def _resolve(self, target: str) -> tuple[int, str]:
         """What ``[[target]]`` is, and its title when it is a link to an article."""
         found = split_target(target, self._site)
-        return (LINK, found[1]) if found and found[0] == MAIN and found[1] else (TEXT, "")
+        return (parser.LINK, found[1]) if found and found[0] == MAIN and found[1] else (parser.TEXT, "")
 
     def _caption(self) -> tuple[int, int]:
         """What stays of an image: the last part between bars that holds a link or is no option."""
         page = self._page
-        name_end, end = int(page.state[ASKED]), int(page.state[OUT])
-        before = page.waiting[page.state[WAITING] - 1, 1]
-        starts = page.starts[before : page.state[LINKS]].tolist()
-        ends = page.ends[before : page.state[LINKS]].tolist()
+        name_end, end = int(page.state[parser.ASKED]), int(page.state[parser.OUT])
+        before = page.waiting[page.state[parser.WAITING] - 1, 1]
+        starts = page.starts[before : page.state[parser.LINKS]].tolist()
+        ends = page.ends[before : page.state[parser.LINKS]].tolist()
         parts = page.draft[name_end:end].tobytes()
         is_option = self._habits.is_option
         last = end
         while last > name_end:
             bar = last
             while True:  # a bar inside an anchor divides nothing
-                bar = parts.rfind(BAR, 0, bar - name_end) + name_end
+                bar = parts.rfind(parser.BAR, 0, bar - name_end) + name_end
                 link = bisect_right(starts, bar) - 1
                 if link < 0 or ends[link] <= bar:
                     break
@@ -260,18 +236,20 @@ class Reader:
         return end, end
 
 
-def _page(size: int, links: int) -> ParserState:
+def _page(size: int, links: int) -> parser.ParserState:
     """Room for a page of that size."""
     source, draft = np.empty((2, size), dtype=np.uint8)
     starts, ends, titles = np.empty((3, links), dtype=np.int32)
-    state, waiting = np.zeros(13, dtype=np.int64), np.zeros((DEPTH, 2), dtype=np.int64)
-    return ParserState(source, draft, state, waiting, np.empty(_PREFIX, dtype=np.uint8), starts, ends, titles)
+    state, waiting = np.zeros(13, dtype=np.int64), np.zeros((parser.DEPTH, 2), dtype=np.int64)
+    return parser.ParserState(
+        source, draft, state, waiting, np.empty(_PREFIX, dtype=np.uint8), starts, ends, titles
+    )
 
 
-def _targets(names: StringTable, known: Targets | None = None) -> Targets:
+def _targets(names: StringTable, known: parser.Targets | None = None) -> parser.Targets:
     """Targets of links with room for as many as there are names."""
     if known is None:
-        return Targets(names, *(np.zeros(names.bounds.size, dtype=np.int32) for _ in range(2)))
+        return parser.Targets(names, *(np.zeros(names.bounds.size, dtype=np.int32) for _ in range(2)))
     if known.kinds.size == names.bounds.size:
         return known._replace(names=names)
     larger = _targets(names)

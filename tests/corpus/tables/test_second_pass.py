@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pboh.corpus.tables.context_words as module
-from pboh.corpus.tables.context_words import count_words, windows
+import pboh.corpus.tables.second_pass as module
+from pboh.corpus.tables.second_pass import count_words, windows
 
 
 def simple_counts(tokens: list[int], stretches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
