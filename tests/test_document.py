@@ -16,7 +16,7 @@ MENTION = Mention(0, 5, "Paris", ENTITY, 0.9, -1.5, (Candidate(ENTITY, 0.5, -1.0
 def test_a_mention_as_plain_values():
     assert MENTION.to_dict() == {
         "start": 0, "end": 5, "text": "Paris", "entity": "Paris", "id": "Q90",
-        "score": -1.5, "probability": 0.9, "detection": 0.8, "clamped": False,
+        "score": -1.5, "probability": 0.9, "nil": 0.0, "detection": 0.8, "clamped": False,
         "candidates": [{"entity": "Paris", "id": "Q90", "prior": 0.5, "score": -1.5, "probability": 0.9}],
     }  # fmt: skip
     assert MENTION.to_dict(candidates=0)["candidates"] == []

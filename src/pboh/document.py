@@ -24,7 +24,8 @@ class Candidate(NamedTuple):
     """One possible answer for a mention and what speaks for it.
 
     ``prior`` is p(e|m); ``local`` the local score of Eq. (local-all); ``score`` the sum of its terms in
-    Eq. (c2) given the answers of the other mentions; ``probability`` its sum-product marginal.
+    Eq. (c2) given the answers of the other mentions. The probabilities of a mention's candidates and of its
+    ``nil`` add up to one; they are calibrated if the model is, else sum-product marginals.
     """
 
     entity: Entity
@@ -118,7 +119,11 @@ class Part(Protocol):
 
 @dataclass(slots=True)
 class Mention:
-    """A span of a document (code points) and the entity it was resolved to, if any."""
+    """A span of a document (code points) and the entity it was resolved to, if any.
+
+    ``probability`` is that of its best candidate, the entity unless that was too improbable to be given;
+    ``nil`` is the probability that the knowledge base has no entity for it.
+    """
 
     start: int
     end: int
@@ -129,6 +134,7 @@ class Mention:
     candidates: tuple[Candidate, ...] = ()
     clamped: bool = False
     detection: float = 1.0  # how surely this is a mention linked to its entity; 1 for a given span
+    nil: float = 0.0
     part: Part | None = field(default=None, repr=False, compare=False)  # what it was resolved in
     row: int = field(default=0, repr=False, compare=False)  # its row in the arrays of ``part.solution``
 
@@ -156,6 +162,7 @@ class Mention:
             "id": self.entity.id if self.entity else None,
             "score": self.score,
             "probability": self.probability,
+            "nil": self.nil,
             "detection": self.detection,
             "clamped": self.clamped,
             "candidates": [candidate.to_dict(terms) for candidate in self.candidates[:candidates]],

@@ -32,8 +32,8 @@ def run(*arguments, **options):
 
 def test_a_table_of_plain_columns(world_model):
     lines = run("link", TEXT, "--model", world_model).stdout.splitlines()
-    assert lines[0].split("\t") == ["start", "end", "probability", "mention", "entity"]
-    assert "FC Bayern Munich" in {line.split("\t")[4] for line in lines[1:]}
+    assert lines[0].split("\t") == ["start", "end", "probability", "detection", "mention", "entity"]
+    assert "FC Bayern Munich" in {line.split("\t")[5] for line in lines[1:]}
 
 
 def test_text_comes_from_an_argument_a_file_or_standard_input(world_model, tmp_path):

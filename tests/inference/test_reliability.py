@@ -28,7 +28,7 @@ def test_probability_is_logistic_without_knots_and_rises_along_them():
 
 
 def test_it_is_stored_and_read_back():
-    fitted = Reliability({"bias": 0.1, "prior": 0.25}, ((-1.0, 0.2), (1.0, 0.8)), 0.3, {"mentions": 7})
+    fitted = Reliability({"bias": 0.1, "prior": 0.25}, ((-1.0, 0.2), (1.0, 0.8)), 0.3, 0.7, {"mentions": 7})
     assert Reliability.of(fitted.to_dict()) == fitted
     assert Reliability.of(None) is None and Reliability.of({}) is None
 

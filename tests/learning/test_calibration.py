@@ -22,6 +22,7 @@ from pboh.learning.calibration import (
     fit_knots,
     fit_weights,
     isotonic,
+    share_of_others,
 )
 from pboh.learning.store import store_calibration, target
 from pboh.linker import load
@@ -108,6 +109,22 @@ def test_a_calibrated_score_means_what_it_says():
     assert again.probability({"posterior": np.zeros(1)}) == pytest.approx(
         function.probability({"posterior": np.zeros(1)}), abs=1e-3
     )
+
+
+def test_the_share_of_others_is_counted_over_wrong_answers_that_have_others():
+    elsewhere = np.asarray([1.0, 0.0, -1.0, 1.0, 0.0])
+    right = np.asarray([False, False, False, False, True])
+    assert share_of_others([({"elsewhere": elsewhere}, right)]) == (2 + 1) / (3 + 2)
+
+
+def test_the_probabilities_of_other_candidates_are_calibrated_too(linker):
+    """Gold is another candidate in half of the wrong answers: that is what they share."""
+    text = "Müller"
+    asked = linker.disambiguate(text, [(0, 6)]).mentions[0]
+    other = next(c.entity.title for c in asked.candidates if c.entity != asked.entity)
+    golds = [asked.entity.title] * 2 + [other, "Tbilisi"]
+    made = [GoldDocument(str(k), text, (GoldMention(0, 6, text, golds[k % 4]),)) for k in range(400)]
+    assert calibrate(linker, [Dataset("made up", tuple(made))])["calibration"]["others"] == pytest.approx(0.5)
 
 
 def test_log_odds_stay_finite():

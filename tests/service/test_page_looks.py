@@ -162,6 +162,26 @@ def test_the_numbers_of_an_answer_are_shown_as_they_are_answered(open_page):
     assert "place · number 0 of its name" in mention(page, "Georgia").get_attribute("title")
 
 
+def test_header_rows_and_rings_say_the_same_and_add_up(open_page, starter_address):
+    page = open_page(address=starter_address, text="Ray Charles sang about Georgia.")
+    look_at(page, "Georgia")
+    said = page.request.post(page.url + "v1/graph", data={"text": "Ray Charles sang about Georgia."}).json()
+    expected = next(m for m in said["mentions"] if m["text"] == "Georgia")
+    widths = page.eval_on_selector_all(".meter i", "all => all.map(e => parseFloat(e.style.width))")
+    shares = [*(c["probability"] for c in expected["candidates"]), expected["nil"]]
+    assert widths == pytest.approx([100 * share for share in shares], abs=0.01)
+    assert sum(widths) == pytest.approx(100, abs=0.1)
+    answer = page.inner_text(".candidate.answer .percent")
+    assert page.inner_text(".tag") == answer == f"{100 * expected['probability']:.0f} %"
+    assert mention(page, "Georgia").get_attribute("aria-label").endswith(answer)
+    assert page.inner_text(".candidate.unknown .percent") == f"{100 * expected['nil']:.0f} %"
+    assert f"{100 * expected['detection']:.0f} %" in page.inner_text(".detection")
+    filled, whole = map(
+        float, page.get_attribute(".node[aria-current=true] .share", "stroke-dasharray").split()
+    )
+    assert filled / whole == pytest.approx(expected["probability"], abs=0.001)
+
+
 def test_dark_and_light(open_page):
     dark = open_page(scheme="dark")
     look_at(dark, "Jordan")

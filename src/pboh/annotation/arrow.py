@@ -26,6 +26,7 @@ _MENTION = [
     ("entity", pa.string()),  # null: left unlinked
     ("id", pa.string()),  # of the entity, where the model has one
     ("probability", pa.float64()),
+    ("nil", pa.float64()),  # that the knowledge base has no entity for it
     ("score", pa.float64()),
     ("detection", pa.float64()),
 ]

@@ -13,7 +13,7 @@ from pboh.errors import InputError, PbohError, SpanError
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 
-FIELDS = ("start", "end", "text", "entity", "id", "probability", "score", "detection")
+FIELDS = ("start", "end", "text", "entity", "id", "probability", "nil", "score", "detection")
 _NULL = msgspec.Raw(b"null")
 OURS = ("id", "mentions", "error")  # columns that are not kept ones
 

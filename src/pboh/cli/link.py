@@ -16,7 +16,7 @@ from pboh.cli.printing import output
 from pboh.files.writing import written_aside
 
 if TYPE_CHECKING:
-    from pboh.document import Document
+    from pboh.document import Document, Mention
 
 
 @app.command("link")
@@ -73,9 +73,10 @@ def _written(document: Document, format: str, name: str | None) -> str:
     if format == "json":
         return msgspec.json.encode(document.to_dict()).decode() + "\n"
     rows = (
-        f"{m.start}\t{m.end}\t{m.probability:.3f}\t{_one_line(m.text)}\t{m.entity or ''}\n" for m in document
+        f"{m.start}\t{m.end}\t{m.probability:.3f}\t{m.detection:.3f}\t{_one_line(m.text)}\t{m.entity or ''}\n"
+        for m in document
     )
-    return "start\tend\tprobability\tmention\tentity\n" + "".join(rows)
+    return "start\tend\tprobability\tdetection\tmention\tentity\n" + "".join(rows)
 
 
 def _one_line(text: str) -> str:
@@ -87,9 +88,16 @@ def _table(document: Document) -> Table:
     table = Table("mention", "entity", box=SIMPLE_HEAD)
     table.add_column("sure", justify="right")
     table.add_column("or")
+    table.add_column("worth a link", justify="right")
     for mention in document:
-        others = [c for c in mention.candidates if c.entity != mention.entity and c.probability >= 0.01]
-        shown = ", ".join(f"{c.entity} {c.probability:.0%}" for c in others[:2])
-        sure = f"{mention.probability:.0%}"
-        table.add_row(_one_line(mention.text), str(mention.entity or "–"), sure, shown or None)
+        others = ", ".join(f"{title} {share:.0%}" for title, share in _others(mention))
+        sure, worth = f"{mention.probability:.0%}", f"{mention.detection:.0%}"
+        table.add_row(_one_line(mention.text), str(mention.entity or "–"), sure, others or None, worth)
     return table
+
+
+def _others(mention: Mention, most: int = 2) -> list[tuple[str, float]]:
+    """The next best meanings of a mention, and that the model does not know what it means."""
+    others = [(str(c.entity), c.probability) for c in mention.candidates if c.entity != mention.entity]
+    ranked = sorted([*others, ("unknown", mention.nil)], key=lambda other: -other[1])
+    return [other for other in ranked[:most] if other[1] >= 0.01]

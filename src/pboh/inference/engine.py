@@ -109,11 +109,15 @@ class Engine:
             entity[i, 0], prior[i, 0], size[i] = known.index, 1.0, 1
 
     def probability(self, solution: Solution) -> Array:
-        """Probability of every answer: calibrated, if the model is, else its marginal."""
-        if self.reliability is not None:
-            return self.reliability.probability(answer_features(solution, self.model["entity_occurrences"]))
-        best = np.maximum(solution.answer, 0)[:, None]
-        return np.asarray(np.take_along_axis(solution.probability, best, 1)[:, 0])
+        """Probability of every candidate, calibrated if the model is, else its marginal.
+
+        What a row lacks to one is the probability that the knowledge base has no entity for the mention.
+        """
+        if self.reliability is None:
+            return solution.probability
+        right = self.reliability.probability(answer_features(solution, self.model["entity_occurrences"]))
+        right[[span.entity is not None for span in solution.spans]] = 1.0
+        return self.reliability.shared_out(solution.probability, solution.answer, right)
 
 
 def _reopen(folder: Path, settings: Settings, calibrated: bool) -> Engine:

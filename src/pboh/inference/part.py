@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.inference.engine import Engine
 from pboh.inference.entities import EntitySet
@@ -47,24 +49,23 @@ class SolvedPart:
         """Arrays as objects (converted whole: element by element this would take half of the time)."""
         solution, engine = self.solution, self.engine
         unary, beliefs = solution.unary, solution.beliefs
-        columns = (unary.entity, unary.prior, unary.local, solution.scores, solution.probability)
+        probability = engine.probability(solution)
+        columns = (unary.entity, unary.prior, unary.local, solution.scores, probability)
         rows = zip(*(column.tolist() for column in columns), strict=True)
+        unknown = np.maximum(1.0 - probability.sum(1), 0.0).round(12).tolist()  # without what adding up loses
         mentions = []
-        for i, (span, size, best, sure, row) in enumerate(
-            zip(
-                self.spans, unary.size.tolist(), solution.answer.tolist(),
-                engine.probability(solution).tolist(), rows, strict=True,
-            )
-        ):  # fmt: skip
+        for i, (span, size, best, nil, row) in enumerate(
+            zip(self.spans, unary.size.tolist(), solution.answer.tolist(), unknown, rows, strict=True)
+        ):
             entities = map(engine.entities.__getitem__, row[0][:size])
             candidates = [Candidate(*terms) for terms in zip(entities, *row[1:], strict=False)]
             mention = Mention(
-                self.first + span.start, self.first + span.end, self.text[span.start : span.end]
+                self.first + span.start, self.first + span.end, self.text[span.start : span.end], nil=nil
             )
             if best >= 0:
                 answer = candidates[best]
                 mention.clamped = span.entity is not None
-                mention.probability, mention.score = 1.0 if mention.clamped else sure, answer.score
+                mention.probability, mention.score = answer.probability, answer.score
                 if mention.clamped or mention.probability >= engine.settings.threshold:
                     mention.entity = answer.entity
             candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))

@@ -3,7 +3,9 @@
 The posterior of belief propagation is right about the order of candidates and wrong about itself: it knows
 nothing of entities outside its list. So the evidence behind an answer is put on one axis, a weighted sum
 z = Σ w·feature, and z is turned into a probability by a rising line of a few knots (isotonic regression).
-Weights and knots are fitted by :mod:`pboh.learning.calibration` and stored in ``model.json``.
+What the answer leaves is shared between the other candidates, in proportion to their marginals, and "not in
+the knowledge base". Weights, knots and that share are fitted by :mod:`pboh.learning.calibration` and stored
+in ``model.json``.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ class Reliability:
     weights: Mapping[str, float]
     knots: tuple[tuple[float, float], ...] = ()
     threshold: float = 0.0  # answers below are withheld (the best F1 on the documents it was fitted on)
+    others: float = 1.0  # of wrong answers, the share in which another candidate is right
     fitted: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -72,15 +75,16 @@ class Reliability:
         if not stored:
             return None
         knots = tuple((float(z), float(p)) for z, p in stored.get("knots", ()))
-        return cls(
-            dict(stored["weights"]), knots, float(stored.get("threshold", 0.0)), stored.get("fitted", {})
-        )
+        threshold, others = float(stored.get("threshold", 0.0)), float(stored.get("others", 1.0))
+        return cls(dict(stored["weights"]), knots, threshold, others, stored.get("fitted", {}))
 
     def to_dict(self) -> dict[str, Any]:
         """As it is stored in ``model.json``."""
         knots = [[round(z, 4), round(p, 4)] for z, p in self.knots]
         weights = {name: round(weight, 5) for name, weight in self.weights.items()}
-        return {"weights": weights, "knots": knots, "threshold": self.threshold, "fitted": dict(self.fitted)}
+        others = {"others": self.others} if self.others < 1 else {}
+        shares = {"threshold": self.threshold, **others}
+        return {"weights": weights, "knots": knots, **shares, "fitted": dict(self.fitted)}
 
     def score(self, features: Mapping[str, Array]) -> Array:
         """z = bias + Σ weight · feature."""
@@ -98,3 +102,18 @@ class Reliability:
             return np.asarray(1 / (1 + np.exp(-z)))
         x, y = np.asarray(self.knots, np.float64).T
         return np.asarray(np.interp(z, x, y))
+
+    def shared_out(self, marginals: Array, answer: Array, right: Array) -> Array:
+        """Probability of every candidate when every answer is right with probability ``right``.
+
+        The other candidates share ``others`` of the rest; what is then left of a row is "not in the knowledge
+        base". A row without an answer has no candidates and stays empty.
+        """
+        rows, answered = np.arange(len(answer)), answer >= 0
+        shares = np.where(answered[:, None], marginals, 0.0)
+        shares[rows[answered], answer[answered]] = 0.0
+        total = shares.sum(1)
+        rest = np.where(total > 0, self.others * (1 - right), 0.0)
+        shares *= (rest / np.where(total > 0, total, 1.0))[:, None]
+        shares[rows[answered], answer[answered]] = right[answered]
+        return np.asarray(shares)

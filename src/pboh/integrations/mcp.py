@@ -270,8 +270,6 @@ def _short(value: float) -> float:
 
 
 def _probability(mention: Mention, entity: Entity) -> float:
-    if mention.entity is not None and mention.entity.index == entity.index:
-        return _short(mention.probability)
     return _short(next((c.probability for c in mention.candidates if c.entity.index == entity.index), 0.0))
 
 

@@ -221,6 +221,7 @@ class PbohLinker(Pipe):
         return {
             "entity": _row(mention.entity) if mention.entity else None,
             "probability": mention.probability,
+            "nil": mention.nil,
             "score": mention.score,
             "detection": mention.detection,
             "clamped": mention.clamped,
@@ -333,7 +334,7 @@ def mention_of(span: Span) -> Mention | None:
         data["probability"], data["score"],
         tuple(Candidate(Entity(*row[:3]), *row[3:]) for row in data["candidates"]),
         data["clamped"], data["detection"],
-        _LinkAgain(span.doc, start, end),
+        data["nil"], _LinkAgain(span.doc, start, end),
     )  # fmt: skip
 
 

@@ -1,15 +1,15 @@
 """Fits how far answers can be trusted, on documents with gold: weights of the evidence, then a rising line.
 
 Two functions of the kind :class:`pboh.inference.reliability.Reliability` are fitted. ``calibration`` says how
-probably the answer of a *given* mention is right; below its threshold a mention is answered "not in the
-knowledge base". ``detection`` says how probably a name found in raw text is a link to its answer. Both are
-stored in ``model.json`` together with what they were fitted on.
+probably the answer of a *given* mention is right, and how often another candidate is where it is wrong; below
+its threshold a mention is answered "not in the knowledge base". ``detection`` says how probably a name found
+in raw text is a link to its answer. Both are stored in ``model.json`` together with what they were fitted on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -99,12 +99,26 @@ def best_threshold(probability: Floats, right: NDArray[np.bool_], gold: int, bet
 
 
 def answer_examples(linker: Linker, document: GoldDocument) -> Example:
-    """Evidence for every answer to a given mention, and whether it is right."""
+    """Evidence for every answer to a given mention, and whether it is right.
+
+    ``elsewhere`` is no evidence, but whether another candidate is right: 1, 0, or −1 where there is no other.
+    """
     spans = [Span(m.start, m.end) for m in document.linked]
     solution = linker.engine.solve(document.text, spans)
     features = answer_features(solution, linker.model["entity_occurrences"])
     golds = [_known(linker, m.golds) for m in document.linked]
-    return _some((features, _right(solution, golds)), solution.answer >= 0)
+    right = _right(solution, golds)
+    offered = zip(solution.unary.entity.tolist(), solution.unary.size.tolist(), golds, strict=True)
+    among = np.asarray([not gold.isdisjoint(row[:size]) for row, size, gold in offered], bool)
+    features["elsewhere"] = np.where(solution.unary.size > 1, (among & ~right).astype(np.float64), -1.0)
+    return _some((features, right), solution.answer >= 0)
+
+
+def share_of_others(examples: Sequence[Example]) -> float:
+    """Of the wrong answers to ambiguous mentions, the share in which another candidate is right."""
+    wrong = np.concatenate([features["elsewhere"][~right] for features, right in examples])
+    ambiguous = wrong[wrong >= 0]
+    return round(float((ambiguous.sum() + 1) / (len(ambiguous) + 2)), 4)
 
 
 def mention_examples(linker: Linker, document: GoldDocument) -> Example:
@@ -227,6 +241,8 @@ def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = sile
         gold = sum(len(document.linked) for document in given)
         pages = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
         reliability, figures = fit(examples, features, gold, beta, pages)
+        if name == "calibration":
+            reliability = replace(reliability, others=share_of_others(examples))
         on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in datasets], **figures}
         fitted[name] = reliability.to_dict() | {"fitted": on}
     report(len(tasks), len(tasks))

@@ -71,6 +71,13 @@ export class Graph {
     return shares.indexOf(Math.max(...shares));
   }
 
+  // The belief in that candidate; in the end, how probable it is.
+  share(i) {
+    const best = this.best(i);
+    if (this.round >= this.last) return this.data.mentions[i].candidates[best]?.probability ?? 0;
+    return this.data.rounds[this.round]?.[i]?.[best] ?? 0;
+  }
+
   title(i) {
     const mention = this.data.mentions[i];
     if (this.round >= this.last && mention.entity === null) return "unlinked";
@@ -121,7 +128,7 @@ export class Graph {
     const mention = this.data.mentions[i];
     const group = this.nodes.get(i);
     const title = this.title(i);
-    const share = this.data.rounds[this.round]?.[i]?.[this.best(i)] ?? 0;
+    const share = this.share(i);
     const colour = mention.clamped || this.round >= this.last ? tint(mention) : certainty(share);
     group.setAttribute("class", `node ${colour}`);
     const dashes = `${(share * LENGTH).toFixed(2)} ${LENGTH.toFixed(2)}`;

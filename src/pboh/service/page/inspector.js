@@ -47,9 +47,9 @@ function spanTools(actions) {
 }
 
 function candidates(mention, state, actions) {
-  const entries = listed(mention);
+  const { candidates: entries, nil } = listed(mention);
   const rows = entries.map((entry, k) => candidate(mention, entry, k, state, actions));
-  if (typeof mention.nil === "number") rows.push(unknown(mention));
+  if (entries.length && nil > 0) rows.push(unknown(mention, nil));
   if (!rows.length) return make("p", { className: "empty", textContent: "The model knows no entity by this name." });
   const before = make("p", { className: "before", textContent: "Probabilities before you clamped it:" });
   return make("div", {}, mention.offered ? before : null, make("ol", { className: "candidates" }, ...rows));
@@ -77,10 +77,10 @@ function candidate(mention, entry, k, state, actions) {
 }
 
 // The row of what no candidate is.
-function unknown(mention) {
+function unknown(mention, nil) {
   const name = make("span", { className: "name", textContent: "not in the knowledge base" });
   return make("li", { className: `candidate unknown ${mention.entity === null ? "answer unlinked" : ""}` },
-    header("", name, mention.nil, null), meter(mention.nil));
+    header("", name, nil, null), meter(nil));
 }
 
 const header = (rank, name, probability, pin) => make("div", { className: "candidate-head" },

@@ -30,7 +30,7 @@ function actionOf(event, graph, page) {
   if (way) return arrow(event, way, page);
   const mention = state.mentions[state.chosen];
   if (/^[1-9]$/.test(event.key)) {
-    const entry = mention && listed(mention)[Number(event.key) - 1];
+    const entry = mention && listed(mention).candidates[Number(event.key) - 1];
     return entry ? () => clamp(entry.entity) : null;
   }
   const ofMention = { 0: mention?.clamped ? () => clamp(null) : null, Delete: page.remove, Backspace: page.remove,

@@ -55,9 +55,10 @@ function carried(answers, before) {
 
 // What a mention can mean, in the order it is shown. Clamping keeps the other candidates in sight.
 export function listed(mention) {
-  const offered = mention.offered ?? mention.candidates;
-  if (offered.some((entry) => entry.entity === mention.entity) || !mention.clamped) return offered;
-  return [{ ...mention.candidates[0], probability: null }, ...offered];
+  const offered = mention.offered ?? mention;
+  const { candidates, nil } = offered;
+  if (!mention.clamped || candidates.some((entry) => entry.entity === mention.entity)) return offered;
+  return { candidates: [{ ...mention.candidates[0], probability: null }, ...candidates], nil };
 }
 
 export async function explain() {
@@ -111,6 +112,6 @@ export function remove() {
 // Say what the chosen mention means (null: let the model say it).
 export function clamp(entity) {
   const mentions = state.mentions.map((m, i) => (i === state.chosen
-    ? { ...m, clamped: entity !== null, entity, offered: m.offered ?? m.candidates } : m));
+    ? { ...m, clamped: entity !== null, entity, offered: m.offered ?? { candidates: m.candidates, nil: m.nil } } : m));
   solve(text(), mentions, { chosen: state.chosen, open: entity });
 }

@@ -24,11 +24,11 @@ function named(mention, i, state, choose) {
   const surface = state.chars.slice(mention.start, mention.end).join("");
   const title = mention.entity ?? "unlinked";
   const shown = title.toLowerCase() === surface.toLowerCase() ? null : make("small", { textContent: title });
-  const sure = mention.clamped ? "clamped" : percent(mention.probability);
+  const sure = mention.clamped ? "clamped" : mention.entity === null ? "" : percent(mention.probability);
   const known = about(mention.candidates.find((c) => c.entity === mention.entity));
   return make("button", {
     type: "button", className: `mention ${tint(mention)}`, id: `mention-${i}`, "data-key": mention.start,
-    title: [title, known, sure].filter(Boolean).join(" · "), "aria-label": `${surface}: ${title}, ${sure}`,
+    title: [title, known, sure].filter(Boolean).join(" · "), "aria-label": `${surface}: ${[title, sure].filter(Boolean).join(", ")}`,
     "aria-current": i === state.chosen ? "true" : "false",
     click: () => { if (window.getSelection().isCollapsed) choose(i); },
   }, make("span", { textContent: surface }), shown);

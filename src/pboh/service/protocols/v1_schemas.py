@@ -80,7 +80,7 @@ class CandidateAnswer(Struct):
     id: str | None
     prior: Annotated[float, Meta(description="p(e|m): how often this name means this entity.")]
     score: Annotated[float | None, Meta(description="Its score given all other answers (log).")]
-    probability: float
+    probability: Annotated[float, Meta(description="All candidates and ``nil`` add up to one.")]
 
 
 class MentionAnswer(Struct):
@@ -92,7 +92,8 @@ class MentionAnswer(Struct):
     entity: str | None
     id: str | None
     score: float | None
-    probability: float
+    probability: Annotated[float, Meta(description="Of the best candidate, which ``entity`` is.")]
+    nil: Annotated[float, Meta(description="That the knowledge base has no entity for it.")]
     clamped: bool
     detection: Annotated[float, Meta(description="How surely this is a mention; 1 for a given one.")]
     candidates: list[CandidateAnswer]
