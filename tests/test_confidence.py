@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 
@@ -11,8 +12,8 @@ from rich.console import Console
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-import pboh.cli.link
 from pboh.cli import app
+from pboh.cli.link import LEAST_SHOWN, _table
 from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.datasets import read_dataset
 from pboh.formats.html import to_html
@@ -131,16 +132,16 @@ def test_columns(linked):
     assert [row[2:4] for row in rows] == [[f"{m.probability:.3f}", f"{m.detection:.3f}"] for m in linked]
 
 
-def test_the_table_on_a_terminal(linked, starter, monkeypatch, capsys):
-    monkeypatch.setattr("rich.console.Console", lambda **o: Console(**o, force_terminal=True, width=120))
-    pboh.cli.link._table(starter.link(TEXT))
-    printed = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
-    rows = [line for line in printed.splitlines() if "%" in line]
+def test_the_table_on_a_terminal(linked, starter):
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(_table(starter.link(TEXT)))
+    rows = [line for line in console.export_text().splitlines() if "%" in line]
     assert len(rows) == len(linked)
     for row, mention in zip(rows, linked, strict=True):
         shares = {c.probability for c in mention.candidates if c.entity != mention.entity} | {mention.nil}
-        shown = [f"{mention.probability:.0%}", *(f"{p:.0%}" for p in sorted(shares)[:-3:-1] if p >= 0.01)]
-        assert re.findall(r"\d+%", row) == [*shown, f"{mention.detection:.0%}"]
+        others = [f"{p:.0%}" for p in sorted(shares, reverse=True)[:2] if p >= LEAST_SHOWN]
+        shown = [f"{mention.probability:.0%}", *others, f"{mention.detection:.0%}"]
+        assert re.findall(r"\d+%", row) == shown
 
 
 def test_pages_notebooks_and_nif(linked, starter):

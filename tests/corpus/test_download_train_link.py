@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import json
 from pathlib import Path
 
 import pytest
 from corpus_helpers import DATA
-from wikimedia_server import STATUS, running_mirror
+from wikimedia_server import running_mirror
 
 import pboh
 from pboh.corpus.download import download
@@ -25,10 +23,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("download") / "dumps"
     with pytest.MonkeyPatch.context() as patch, running_mirror() as mirror:
         patch.setenv("no_proxy", "*")
-        base = "/testwiki/20260101/"
-        mirror.files[base + NAME] = bz2.compress((DATA / "world.xml").read_bytes())
-        job = {"status": "done", "files": {NAME: mirror.entry(base, NAME)}}
-        mirror.files[STATUS] = json.dumps({"jobs": {"articlesmultistreamdump": job}}).encode()
+        mirror.add_wiki("testwiki", (DATA / "world.xml").read_bytes())
         download("testwiki", folder, mirror=mirror.url)
     return folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import hashlib
 import json
 import random
@@ -95,6 +96,15 @@ class Mirror:
 
     def gets(self, path: str) -> list[dict[str, str]]:
         return [headers for method, asked, headers in self.requests if (method, asked) == ("GET", path)]
+
+    def add_wiki(self, wiki: str, xml: bytes, date: str = "20260101") -> None:
+        """A finished dump in one part."""
+        base, name = f"/{wiki}/{date}/", f"{wiki}-{date}-pages-articles-multistream.xml.bz2"
+        self.files[base + name] = bz2.compress(xml)
+        job = {"status": "done", "files": {name: self.entry(base, name)}}
+        status = {"jobs": {"articlesmultistreamdump": job}}
+        self.files[base + "dumpstatus.json"] = json.dumps(status).encode()
+        self.files[f"/{wiki}/"] = f'<a href="{date}/">{date}/</a>'.encode()
 
     def add_dump(self, date: str = "20260101", status: str = "done") -> None:
         """A dump as Wikimedia writes it: parts, index files, the recombined whole, and the status."""

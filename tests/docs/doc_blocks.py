@@ -43,6 +43,7 @@ DATA = ("json", "toml", "nginx", "sql", "math", "html", "turtle", "yaml", OUTPUT
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>[\w-]*)[^\n`]*\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.M | re.S
 )
+SECTION = re.compile(r"^## (.+)$", re.M)
 COMMENT = re.compile(r"<!--\s*(not run|given|output varies)(?::\s*(.*?))?\s*-->\s*$", re.S)
 NUMBER = re.compile(r"(?<![\w.])([-−+]?\d+\.\d+)(?![\w.]*\d)")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -60,6 +61,7 @@ class Block:
     code: str
     notes: dict[str, str] = field(default_factory=dict)
     output: str | None = None
+    section: str = ""
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
@@ -115,6 +117,8 @@ def blocks_of(page: Path) -> list[Block]:
         code = re.sub(rf"^{indent}", "", match["code"], flags=re.M) if indent else match["code"]
         between = text[end : match.start()]
         block = Block(page, text.count("\n", 0, match.start()) + 1, match["language"], code)
+        headings = SECTION.findall(text, 0, match.start())
+        block.section = headings[-1] if headings else ""
         rest = between.rstrip()
         while note := COMMENT.search(rest):
             block.notes[note[1]] = note[2] or ""

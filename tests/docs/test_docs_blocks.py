@@ -10,13 +10,13 @@ import shlex
 import pytest
 from doc_blocks import DATA, PYTHON, ROOT, SHELL, Block, blocks_of, lacking, pages, same_output
 
-TUTORIAL = ROOT / "docs" / "tutorial"  # followed in an environment of its own, see test_docs_tutorial
 PAGES = pages()
 BLOCKS = {page: blocks_of(page) for page in PAGES}
+NEWCOMERS = [ROOT / "README.md", *(ROOT / "docs" / "tutorial").iterdir()]  # see test_first_contact
 FOLLOWED = [
     page
     for page in PAGES
-    if TUTORIAL not in page.parents
+    if page not in NEWCOMERS
     and any(block.runs and block.language in (*SHELL, PYTHON) for block in BLOCKS[page])
 ]
 OPTIONAL = {"spacy", "pyspark", "mcp"}

@@ -28,7 +28,7 @@ def test_more_or_fewer_mentions_are_found(open_page):
     page = open_page()
     own = page.request.get(page.url + "v1/info").json()["threshold"]
     assert float(page.input_value("#threshold")) == pytest.approx(own, abs=0.005)
-    assert f"at least {round(100 * own)} %" in page.inner_text("#least")
+    assert f"from {round(100 * own)} %" in page.inner_text("#least")
     found = page.locator(".mention").count()
     for value, expected in (("0.95", lambda n: n < found), ("0", lambda n: n >= found)):
         move = """([input, value]) => { input.value = value;
@@ -36,7 +36,7 @@ def test_more_or_fewer_mentions_are_found(open_page):
         handle = page.query_selector("#threshold")
         solved(page, lambda move=move, handle=handle, value=value: page.evaluate(move, [handle, value]))
         assert expected(page.locator(".mention").count())
-    assert "at least 0 %" in page.inner_text("#least")
+    assert "from 0 %" in page.inner_text("#least")
 
 
 def test_the_graph_draws_ties_as_thick_as_their_contribution(open_page):

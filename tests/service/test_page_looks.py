@@ -124,18 +124,46 @@ def test_colours_mean_one_thing(open_page):
     for place in range(page.locator(".mention").count()):
         page.locator(f"#mention-{place}").click()
         wanted = page.eval_on_selector(f"#mention-{place}", colour, "borderBottomColor")
+        page.wait_for_timeout(200)  # also under the mouse, and after a tap
+        background = page.eval_on_selector(f"#mention-{place}", colour, "backgroundColor")
+        assert background != page.evaluate(SHADE, "--hover")
         assert page.eval_on_selector(f".node[data-key='{place}'] .share", colour, "stroke") == wanted
         assert page.eval_on_selector(".tag", colour, "color") == wanted
-    variables = page.evaluate(
-        """() => ['accent', 'sure', 'likely', 'doubtful', 'unlinked', 'clamped', 'reason'].map(name => {
-            const probe = document.body.appendChild(document.createElement('i'));
-            probe.style.color = `var(--${name})`;
-            const shown = getComputedStyle(probe).color;
-            probe.remove();
-            return shown;
-        })"""
-    )
-    assert len(set(variables)) == len(variables)
+    names = ("accent", "sure", "likely", "doubtful", "unlinked", "clamped", "reason")
+    assert len({page.evaluate(SHADE, f"--{name}") for name in names}) == len(names)
+
+
+# The colour of a variable.
+SHADE = """name => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = `var(${name})`;
+    const shown = getComputedStyle(probe).color;
+    probe.remove();
+    return shown;
+}"""
+
+
+def test_a_colour_goes_with_the_percentage_that_is_shown(open_page):
+    page = open_page(text=None)
+
+    def nearly(route):
+        answer = route.fetch().json()
+        for m in answer["mentions"]:
+            m["probability"] = 0.796
+        route.fulfill(json=answer)
+
+    page.route("**/v1/graph", nearly)
+    link(page, "Georgia borders Armenia.")
+    assert mention(page, "Georgia").get_attribute("aria-label").endswith(", 80 %")
+    assert "sure" in mention(page, "Georgia").get_attribute("class")
+
+
+def test_titles_are_written_out_in_the_graph(open_page, starter_address):
+    for viewport in (None, PHONE):
+        page = open_page(address=starter_address, viewport=viewport, text=None)
+        solved(page, page.locator("#examples").get_by_role("button", name="Collins in space").click)
+        assert page.locator(".node .entity", has_text="Michael Collins (astronaut)").count() == 1
+        check_labels(page)
 
 
 def test_the_numbers_of_an_answer_are_shown_as_they_are_answered(open_page):

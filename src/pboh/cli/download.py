@@ -27,9 +27,9 @@ def download_command(
     ] = "latest",
     parts: Annotated[str | None, Option(help="Which parts, such as 1-3,7.", show_default="all")] = None,
     list_only: Annotated[bool, Option("--list", help="Only show the parts with their sizes.")] = False,
-    mirror: Annotated[str, Option(help="Server with the same layout as Wikimedia's.")] = (
-        "https://dumps.wikimedia.org"
-    ),
+    mirror: Annotated[
+        str, Option(envvar="PBOH_MIRROR", help="Server with the same layout as Wikimedia's.")
+    ] = "https://dumps.wikimedia.org",
     connections: Annotated[
         int, Option(min=1, max=3, help="Files fetched at once; Wikimedia allows three.")
     ] = 2,

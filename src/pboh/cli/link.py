@@ -18,6 +18,9 @@ from pboh.files.writing import written_aside
 if TYPE_CHECKING:
     from pboh.document import Document, Mention
 
+LEAST_SHOWN = 0.03
+"""Meanings less probable than this are left out of the table."""
+
 
 @app.command("link")
 def link_command(
@@ -100,4 +103,4 @@ def _others(mention: Mention, most: int = 2) -> list[tuple[str, float]]:
     """The next best meanings of a mention, and that the model does not know what it means."""
     others = [(str(c.entity), c.probability) for c in mention.candidates if c.entity != mention.entity]
     ranked = sorted([*others, ("unknown", mention.nil)], key=lambda other: -other[1])
-    return [other for other in ranked[:most] if other[1] >= 0.01]
+    return [other for other in ranked[:most] if other[1] >= LEAST_SHOWN]

@@ -75,7 +75,7 @@ function choose(i, focus = false, inGraph = false) {
 function showThreshold() {
   const least = state.threshold ?? state.info.threshold;
   const own = state.threshold === null || state.threshold === state.info.threshold;
-  const said = `at least ${Math.round(100 * least)} % worth a link${own ? " (the model’s cut)" : ""}`;
+  const said = `from ${Math.round(100 * least)} % worth a link${own ? ", the model’s threshold" : ""}`;
   $("threshold").value = least;
   $("threshold").setAttribute("aria-valuetext", said);
   $("least").textContent = said;

@@ -49,8 +49,11 @@ export async function ask(path, body) {
   return value;
 }
 
-// How sure an answer is, as the name of a colour.
-export const certainty = (share) => (share >= 0.8 ? "sure" : share >= 0.5 ? "likely" : "doubtful");
+// How sure an answer is, as the name of a colour; by the percentage that is shown.
+export function certainty(share) {
+  const shown = Math.round(100 * share);
+  return shown >= 80 ? "sure" : shown >= 50 ? "likely" : "doubtful";
+}
 
 export function tint(mention) {
   if (mention.clamped) return "clamped";

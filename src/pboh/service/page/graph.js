@@ -4,7 +4,7 @@ import { $, certainty, draw, make, redraw, tint } from "./dom.js";
 import { RADIUS, layout, selection } from "./layout.js";
 
 const LENGTH = 2 * Math.PI * (RADIUS - 4); // of a ring
-const LONGEST = 176; // pixels of a label
+const LONGEST = 260; // pixels of a label
 
 export class Graph {
   constructor(choose) {
@@ -43,7 +43,7 @@ export class Graph {
     const measure = document.createElement("canvas").getContext("2d");
     measure.font = `650 12.5px ${getComputedStyle(document.body).fontFamily}`;
     const widthOf = (words) => measure.measureText(words).width;
-    this.fitted = (words) => shorten(words, widthOf, Math.min(LONGEST, this.width / 2 - 24));
+    this.fitted = (words) => shorten(words, widthOf, Math.min(LONGEST, this.width - 40));
     const nodes = this.shown.map((i) => {
       const widths = this.labels(i).map((label) => widthOf(this.fitted(label)));
       return { i, half: Math.max(RADIUS + 6, 4 + Math.max(...widths) / 2) };

@@ -52,7 +52,10 @@ function candidates(mention, state, actions) {
   if (entries.length && nil > 0) rows.push(unknown(mention, nil));
   if (!rows.length) return make("p", { className: "empty", textContent: "The model knows no entity by this name." });
   const before = make("p", { className: "before", textContent: "Probabilities before you clamped it:" });
-  return make("div", {}, mention.offered ? before : null, make("ol", { className: "candidates" }, ...rows));
+  const bars = make("p", { className: "before",
+    textContent: "Bars to the right speak for a candidate, compared with the average one." });
+  return make("div", {}, mention.offered ? before : rows.length > 2 ? bars : null,
+    make("ol", { className: "candidates" }, ...rows));
 }
 
 function candidate(mention, entry, k, state, actions) {
