@@ -18,6 +18,7 @@ from numba import njit
 from pboh.files.memory import peak_memory_megabytes
 from pboh.files.writing import write_json
 from pboh.model import fuzzy
+from pboh.model.fuzzy_kernels import _grams
 
 RESULTS = Path(__file__).parent / "results" / "fuzzy.json"
 SIZES = (5_000_000, 20_000_000)
@@ -83,10 +84,10 @@ def distinct_names(make: NameMaker, count: int) -> tuple[np.ndarray, np.ndarray]
 def scan(letters, blob, offsets):
     """Best similarity found by comparing the query with every name."""
     buffer = np.empty(4096, np.uint64)
-    wanted = buffer[: fuzzy._grams(letters, 0, len(letters), buffer)].copy()
+    wanted = buffer[: _grams(letters, 0, len(letters), buffer)].copy()
     shared, union = 1, 2
     for name in range(len(offsets) - 1):
-        n = fuzzy._grams(blob, np.int64(offsets[name]), np.int64(offsets[name + 1]), buffer)
+        n = _grams(blob, np.int64(offsets[name]), np.int64(offsets[name + 1]), buffer)
         i, k, common = 0, 0, 0
         while i < len(wanted) and k < n:
             common += wanted[i] == buffer[k]

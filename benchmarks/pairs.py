@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.common import best_of, save, table
 from pboh.model.pair_kernels import cooccurrences
-from pboh.model.pairs import head_table
+from pboh.model.tables import head_table
 
 DOCUMENTS = 7_000_000
 CANDIDATES = 200

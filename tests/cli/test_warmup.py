@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parents[1] / "data"
-LARGE = {"pboh.model.fuzzy_kernels._grow"}  # only names with tens of thousands of different trigrams need it
+
 WARM_UP = """
 import importlib, pkgutil, sys
 import pboh
@@ -56,7 +56,7 @@ def test_nothing_is_compiled_after_a_warm_up(tmp_path):
         )  # fmt: skip
 
     warm = python(WARM_UP)
-    assert set(warm.stdout.split()) <= LARGE, "kernels that no step of the rehearsal compiles"
+    assert not warm.stdout, "kernels that no step of the rehearsal compiles"
     assert "all kernels are compiled" in warm.stderr
     assert "warmup" not in warm.stderr, "it advises what is being done"
     assert list(tmp_path.iterdir()) == [tmp_path / "kernels"]

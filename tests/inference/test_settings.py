@@ -9,8 +9,9 @@ import pytest
 
 from pboh.document import Entity
 from pboh.errors import InputError
-from pboh.inference.settings import DEFAULT, PAPER, RANGES, Settings, parse_changes
+from pboh.inference.settings import DEFAULT, PAPER, Settings, parse_changes
 from pboh.linker import Linker
+from pboh.model.tables import WORD_THRESHOLDS
 
 TEXT = "Müller scored for Bayern."
 
@@ -46,7 +47,9 @@ def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:
 
 def test_every_number_has_a_range() -> None:
     numbers = {item.name for item in fields(Settings) if type(getattr(DEFAULT, item.name)) in (int, float)}
-    assert numbers == set(RANGES)
+    assert numbers == {item.name for item in fields(Settings) if "range" in item.metadata}
+    least, most = next(item.metadata["range"] for item in fields(Settings) if item.name == "min_word_count")
+    assert tuple(range(least, most + 1)) == WORD_THRESHOLDS
 
 
 @pytest.mark.parametrize(

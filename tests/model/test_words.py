@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pboh.model.word_kernels import backoff_weight, context_scores
+from pboh.model.word_kernels import Contexts, backoff_weight, context_scores
 
 
 def world(seed, entities=12, vocabulary=60, smallest=1):
@@ -46,12 +46,13 @@ def test_equals_the_formula(seed, options):
     entities = np.asarray([np.arange(12), np.arange(12)[::-1]], np.int32)
     out = np.zeros((2, 12))
     seen = np.zeros(60, np.int32)
-    context_scores(
-        entities, np.asarray([12, 12], np.int32), words, first, left, right, last, offsets,
-        np.concatenate(rows).astype(np.int32), kept[kept > 0].astype(np.uint16), totals.astype(np.float32),
-        kept.sum(1).astype(np.float32), (kept > 0).sum(1).astype(np.float32), background, seen,
-        np.asarray(options, np.float64), out,
+    contexts = Contexts(
+        offsets, np.concatenate(rows).astype(np.int32), kept[kept > 0].astype(np.uint16),
+        totals.astype(np.float32), kept.sum(1).astype(np.float32), (kept > 0).sum(1).astype(np.float32),
+        background,
     )  # fmt: skip
+    size, weights = np.asarray([12, 12], np.int32), np.asarray(options, np.float64)
+    context_scores(entities, size, words, (first, left, right, last), contexts, seen, weights, out)
     for i in range(2):
         context = [*words[first[i] : left[i]], *words[right[i] : last[i]]]
         for c, e in enumerate(entities[i]):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from pboh.errors import InputError
-from pboh.files.compression import zstd
+from pboh.files.compression import DAMAGE, decoded
 
 LONGEST_LINE = 64 << 20
 _PIECE = 1 << 20
@@ -44,26 +41,14 @@ def read_lines(path: Path) -> Iterator[Line]:
                 yield Line(number, left, position)
     except FileNotFoundError:
         raise InputError("there is no such file", where=path) from None
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGE as error:
         reason = getattr(error, "strerror", None) or f"damaged or cut off: {error}"
         raise InputError(f"the file cannot be read ({reason})", where=path) from error
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     """The decoded bytes of a file, without the mark some editors begin it with."""
-    reader, fresh = _decoded(file), True
+    reader, fresh = decoded(file), True
     while piece := bytes(reader.read(_PIECE)):
         yield piece.removeprefix(_MARK) if fresh else piece
         fresh = False
-
-
-def _decoded(file: IO[bytes]) -> Any:
-    head = file.read(4)
-    file.seek(0)
-    if head.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=file)
-    if head.startswith(b"BZh"):
-        return bz2.BZ2File(file)
-    if head == b"\x28\xb5\x2f\xfd":
-        return zstd.ZstdFile(file)
-    return file

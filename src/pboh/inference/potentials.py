@@ -8,16 +8,16 @@ import numpy as np
 
 from pboh.inference.belief_propagation import Couplings
 from pboh.inference.bethe import Bethe
-from pboh.inference.bethe_kernels import pair_couplings
-from pboh.inference.overlay_terms import OverlayTerms
+from pboh.inference.bethe_kernels import bethe_of_all, pair_couplings
 from pboh.inference.score_kernels import keep_best
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
 from pboh.inference.windows import Windows
+from pboh.model.overlays.opening import Overlay
 from pboh.model.pair_kernels import cooccurrences, learned_couplings
 from pboh.model.store import Model
-from pboh.model.word_kernels import context_scores, number_words
-from pboh.model.words import WORD_THRESHOLDS
+from pboh.model.tables import WORD_THRESHOLDS, offsets_of
+from pboh.model.word_kernels import Contexts, context_scores, number_words
 from pboh.text.hashing import Array, hash_words
 from pboh.text.words import scan, stop_words
 
@@ -42,33 +42,58 @@ class Pairs:
     unseen: float  # what a pair never seen together contributes: weight·log(1−μ)
 
 
+class _Context:
+    """Scores the context of the entities that a model, or one of its overlays, brings (scratch memory)."""
+
+    def __init__(
+        self, source: Model | Overlay, statistics: tuple[Array, Array], s: Settings, least: int
+    ) -> None:
+        self.first = source.first if isinstance(source, Overlay) else 0
+        self.last = self.first + source["context_total"].size
+        self.vocabulary = source["word_hash"], source["word_buckets"], source["word_id"]
+        rows = source["context_offsets"], source["context_word"], source["context_count"]
+        background = source["word_background"]
+        self._contexts = Contexts(*rows, source["context_total"], *statistics, background)
+        self._seen = np.zeros(background.size, np.uint16)
+        self._options = np.asarray([s.xi, s.unmatched, s.clip, s.floor, least], np.float64)
+
+    def scores(self, entity: Array, size: Array, words: Array, runs: tuple[Array, ...]) -> Array:
+        """Σ_w log p(w|e)/p(w) of entities by their number here."""
+        out = np.zeros(entity.shape)
+        context_scores(entity, size, words, runs, self._contexts, self._seen, self._options, out)
+        return out
+
+
 class Potentials:
     """Computes the terms of the score for a document's candidates. Not shared between threads (scratch)."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings
-        self._seen = np.zeros(model["word_background"].size, np.uint16)
         self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
         self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
-        self._row = WORD_THRESHOLDS.index(settings.min_word_count)
         self._bethe = Bethe.of(model, settings)
-        self._added = OverlayTerms(model, settings) if model.overlays else None
+        k = WORD_THRESHOLDS.index(settings.min_word_count)
+        statistics = model["context_mass"][k], model["context_types"][k]
+        self._sources = [_Context(model, statistics, settings, settings.min_word_count)]
+        for overlay in model.overlays:  # every word of a description counts
+            statistics = overlay["context_total"], overlay["context_types"]
+            self._sources.append(_Context(overlay, statistics, settings, 1))
 
     def windows(self, text: str, spans: list[Span], entity: Array | None = None) -> Windows:
         """Content words of the text by number, and every mention's ``window`` words to each side.
 
         ``entity`` are the candidates: those of overlays need the words in other numbers too.
         """
-        model = self.model
         scanned = scan(text)
-        starts, ends, words = number_words(
-            *scanned, self._stop, model["word_hash"], model["word_buckets"], model["word_id"]
-        )
-        added: tuple[Array, ...] = ()
-        if self._added and (entity is None or self._added.among(entity)):
-            added = self._added.words(*scanned, self._stop)
-        return Windows.around(spans, self.settings.window, words, starts, ends, added)
+        some = self._sources if entity is None or self._added(entity) else self._sources[:1]
+        numbered = [number_words(*scanned, self._stop, *source.vocabulary) for source in some]
+        starts, ends, _ = numbered[0]
+        return Windows.around(spans, self.settings.window, tuple(w for _, _, w in numbered), starts, ends)
+
+    def _added(self, entity: Array) -> bool:
+        """Whether any of these candidates comes from an overlay."""
+        return len(self._sources) > 1 and bool((entity >= self.model.entities).any())
 
     def unary(self, entity: Array, prior: Array, size: Array, windows: Windows) -> Unary:
         """Local score of all candidates (Eq. local-all), cut to the best few."""
@@ -86,21 +111,16 @@ class Potentials:
 
     def context(self, entity: Array, size: Array, windows: Windows) -> Array:
         """Σ_w log p(w|e)/p(w) over the context of every mention, for every candidate."""
-        if self._added and self._added.among(entity):
-            return self._added.context(self._context, entity, size, windows)
-        return self._context(entity, size, windows)
-
-    def _context(self, entity: Array, size: Array, windows: Windows) -> Array:
-        s, model = self.settings, self.model
+        runs = windows.first, windows.left, windows.right, windows.last
+        if not self._added(entity):
+            return self._sources[0].scores(entity, size, windows.words[0], runs)
         out = np.zeros(entity.shape)
-        options = np.asarray([s.xi, s.unmatched, s.clip, s.floor, s.min_word_count], np.float64)
-        w = windows
-        context_scores(
-            entity, size, w.words, w.first, w.left, w.right, w.last,
-            model["context_offsets"], model["context_word"], model["context_count"], model["context_total"],
-            model["context_mass"][self._row], model["context_types"][self._row],
-            model["word_background"], self._seen, options, out,
-        )  # fmt: skip
+        for source, words in zip(self._sources, windows.words, strict=True):
+            mine = (entity >= source.first) & (entity < source.last)
+            # others are seen as some entity of this source, and that term is dropped
+            local = np.where(mine, entity - source.first, 0).astype(entity.dtype)
+            if mine.any():
+                out[mine] = source.scores(local, size, words, runs)[mine]
         return out
 
     def pairs(self, unary: Unary, linkable: int) -> Pairs:
@@ -113,14 +133,14 @@ class Potentials:
             return Pairs(label, Couplings.none(unique.size), 0.0)
         if s.learned:
             return self._learned(unique, label, linkable)
-        own = unique if self._added is None else unique[unique < model.entities]
+        own = unique[unique < model.entities]
         start, other, count = cooccurrences(
             own, model["posting_offsets"], model["posting_document"],
             model["head_entity"], model["head_pairs"], self._slot,
         )  # fmt: skip
         couplings = pair_couplings(start, other, count, model["entity_marginal"][own], self._bethe, weight)
-        if self._added and own.size < unique.size:
-            couplings = self._added.couplings(couplings, unique, own.size, self._bethe, weight)
+        if own.size < unique.size:
+            couplings = _with_overlays(model, couplings, unique, own.size, self._bethe, weight)
         return Pairs(label, Couplings(*couplings), weight * self._bethe.unseen)
 
     def _learned(self, unique: Array, label: Array, linkable: int) -> Pairs:
@@ -134,3 +154,28 @@ class Potentials:
             table *= 2.0 / (linkable - 1)
         least = min(float(table.min(initial=0.0)), 0.0)
         return Pairs(label, Couplings.dense(table, least), least)
+
+
+def _with_overlays(
+    model: Model, own: tuple[Array, Array, Array], entities: Array, since: int, bethe: Bethe, weight: float
+) -> tuple[Array, Array, Array]:
+    """Add to the couplings of the model's entities those of the labels from ``since`` on.
+
+    The page of an entity of an overlay counts as one document, on which it and what it links stand
+    together; N(e,e′) and c_e of the others are not touched by it.
+    """
+    overlays = model.overlays
+    count = sum((o.together(entities, since) for o in overlays), np.zeros((entities.size,) * 2))
+    marginal = np.asarray(sum(o.marginals(entities) for o in overlays), np.float64)
+    marginal[:since] = np.maximum(marginal[:since], model["entity_marginal"][entities[:since]])
+    new = np.arange(since, entities.size)
+    count[new, new] = bethe.self_pair * marginal[new]
+    count[:since, :since] = 0.0
+    row, column = np.nonzero(count > bethe.delta)
+    value = weight * bethe_of_all(count[row, column], marginal[row], marginal[column], bethe)
+    start, other, values = own
+    rows = np.concatenate([np.repeat(np.arange(start.size - 1), np.diff(start)), row])
+    columns = np.concatenate([other, column.astype(np.int32)])
+    order = np.lexsort((columns, rows))
+    joined = np.concatenate([values, value.astype(np.float32)])[order]
+    return offsets_of(rows[order], entities.size), columns[order], joined

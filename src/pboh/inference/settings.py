@@ -4,41 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
 from pboh.errors import InputError
 from pboh.model.names import LAYERS
-from pboh.model.words import WORD_THRESHOLDS
 
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
-
-_ANY = float("inf")
-RANGES: dict[str, tuple[float, float]] = {
-    "popularity": (0, 10),
-    "fuzzy_distance": (0, 1),
-    "top": (1, 255),
-    "candidates": (1, 255),
-    "coreference": (0, 1e6),
-    "zeta": (0, 1e3),
-    "xi": (0, 1),
-    "window": (0, 10_000),
-    "min_word_count": (min(WORD_THRESHOLDS), max(WORD_THRESHOLDS)),
-    "unmatched": (0, 1e3),
-    "clip": (0, _ANY),
-    "floor": (0, 1e6),
-    "few_words": (0, 1e3),
-    "tau": (0, 1e3),
-    "few_mentions": (0, 1e6),
-    "delta": (0, 1),
-    "self_pair": (0, 1),
-    "rounds": (0, 10_000),
-    "epsilon": (0, 1),
-    "threshold": (0, 1),
-}
 RETIRED = ("damping", "own_words")
 """Settings that did nothing and were removed; models tuned before may still name them."""
+
+
+def _ranged(default: float, least: float, most: float) -> Any:
+    """A number that may be changed within a range."""
+    return field(default=default, metadata={"range": (least, most)})
 
 
 def _paper_layers() -> dict[str, float]:
@@ -55,33 +36,33 @@ class Settings:
     system: str = "pboh"  # which terms of Eq. (c2) are on, see SYSTEMS
     # candidates (section "Candidate Selection")
     layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
-    popularity: float = 0.0  # exponent of an entity's link count in layers made from titles (1 = Bayes' rule)
+    popularity: float = _ranged(0.0, 0, 10)  # exponent of an entity's links in layers made from titles
     fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
-    fuzzy_distance: float = 0.5  # a name at this distance or farther is another name
+    fuzzy_distance: float = _ranged(0.5, 0, 1)  # a name at this distance or farther is another name
     variants: bool = False  # try plural, possessive, "Corp.", umlaut spellings of unknown names
-    top: int = 64  # R: candidates by p(e|m)
-    candidates: int = 10  # kept by the local score
-    coreference: float = 0.0  # links that the candidates of a longer mention of the document count as
+    top: int = _ranged(64, 1, 255)  # R: candidates by p(e|m)
+    candidates: int = _ranged(10, 1, 255)  # kept by the local score
+    coreference: float = _ranged(0.0, 0, 1e6)  # links that the candidates of a longer mention count as
     # context (section "Integrating Context")
-    zeta: float = 0.075  # ζ, weight of the context words
-    xi: float = 0.5  # ξ, discount of N(w,e)
-    window: int = 50  # content words on each side
-    min_word_count: int = 3  # smallest N(w,e) that counts: 2 or 3
-    unmatched: float = 1.0  # weight of the penalty for words an entity was never seen with
-    clip: float = float("inf")  # largest log ratio one word may bring
-    floor: float = 0.0  # smallest p(w|e)/p(w) that counts as a match
-    few_words: float = 1.0  # a context of fewer than 2·window words weighs up to so many times as much
+    zeta: float = _ranged(0.075, 0, 1e3)  # ζ, weight of the context words
+    xi: float = _ranged(0.5, 0, 1)  # ξ, discount of N(w,e)
+    window: int = _ranged(50, 0, 10_000)  # content words on each side
+    min_word_count: int = _ranged(3, 2, 3)  # smallest N(w,e) that counts: 2 or 3
+    unmatched: float = _ranged(1.0, 0, 1e3)  # weight of the penalty for words an entity was never seen with
+    clip: float = _ranged(float("inf"), 0, float("inf"))  # largest log ratio one word may bring
+    floor: float = _ranged(0.0, 0, 1e6)  # smallest p(w|e)/p(w) that counts as a match
+    few_words: float = _ranged(1.0, 0, 1e3)  # how much more a context of few words may weigh
     # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
-    tau: float = 0.5  # τ, weight of the pairs
-    few_mentions: float = 0.0  # added to n − 1 in 2τ/(n−1): pairs of a text with few mentions weigh less
-    delta: float = 0.5  # δ, discount of N(e,e′)
+    tau: float = _ranged(0.5, 0, 1e3)  # τ, weight of the pairs
+    few_mentions: float = _ranged(0.0, 0, 1e6)  # added to n − 1 in 2τ/(n−1): pairs of few mentions weigh less
+    delta: float = _ranged(0.5, 0, 1)  # δ, discount of N(e,e′)
     backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
-    self_pair: float = 0.01  # share of an entity's marginal count added to N(e,e)
+    self_pair: float = _ranged(0.01, 0, 1)  # share of an entity's marginal count added to N(e,e)
     # belief propagation (section "Belief Propagation")
-    rounds: int = 15  # at most
-    epsilon: float = 1e-5  # messages that move less stand still
+    rounds: int = _ranged(15, 0, 10_000)  # at most
+    epsilon: float = _ranged(1e-5, 0, 1)  # messages that move less stand still
     # answers
-    threshold: float = 0.0  # answers of a lower probability are withheld
+    threshold: float = _ranged(0.0, 0, 1)  # answers of a lower probability are withheld
 
     def __post_init__(self) -> None:
         if self.system not in SYSTEMS:
@@ -90,8 +71,9 @@ class Settings:
         if unknown:
             raise InputError(f"unknown name layers {sorted(unknown)}", todo=f"Known are {', '.join(LAYERS)}")
         for item in fields(self):
-            if item.name in RANGES:
-                _check(item.name, getattr(self, item.name), *RANGES[item.name], whole=item.type == "int")
+            if item.metadata:
+                least, most = item.metadata["range"]
+                _check(item.name, getattr(self, item.name), least, most, whole=item.type == "int")
         for layer, weight in self.layers.items():
             _check(f"layers.{layer}", weight, 0, 1e6)
         if self.backoff not in ("paper", "authors"):
@@ -141,7 +123,7 @@ def _check(name: str, value: Any, least: float, most: float, whole: bool = False
     number = isinstance(value, Integral if whole else Real)
     if not number or not least <= float(value) <= most:  # nan is nowhere
         wanted = "Choose a whole number" if whole else "Choose a number"
-        upto = "" if most == _ANY else f" to {most:,g}"
+        upto = f" to {most:,g}" if isfinite(most) else ""
         raise InputError(f"{name} cannot be {value}", todo=f"{wanted} from {least:,g}{upto}")
 
 

@@ -12,32 +12,29 @@ from pboh.text.hashing import Array
 
 @dataclass(slots=True)
 class Windows:
-    """Content words of a document and, per mention, the two runs of them that are its context."""
+    """Content words of a document and, per mention, the two runs of them that are its context.
 
-    words: Array  # numbers of the model's vocabulary, −1 for others
+    ``words`` are their numbers in the model's vocabulary, −1 for others; and if an overlay has candidates, in
+    that of each overlay.
+    """
+
+    words: tuple[Array, ...]
     starts: Array
     ends: Array
     first: Array
     left: Array
     right: Array
     last: Array
-    added: tuple[Array, ...] = ()  # the same words in the numbers of each overlay, if one has candidates
 
     @classmethod
     def around(
-        cls,
-        spans: list[Span],
-        window: int,
-        words: Array,
-        starts: Array,
-        ends: Array,
-        added: tuple[Array, ...],
+        cls, spans: list[Span], window: int, words: tuple[Array, ...], starts: Array, ends: Array
     ) -> Windows:
         """Up to ``window`` words on each side of every span."""
         left = np.searchsorted(ends, [span.start for span in spans], side="right")
         right = np.searchsorted(starts, [span.end for span in spans], side="left")
-        first, last = np.maximum(left - window, 0), np.minimum(right + window, words.size)
-        return cls(words, starts, ends, first, left, right, last, added)
+        first, last = np.maximum(left - window, 0), np.minimum(right + window, starts.size)
+        return cls(words, starts, ends, first, left, right, last)
 
     @property
     def lengths(self) -> Array:
@@ -54,6 +51,5 @@ class Windows:
 
     def unmatched(self) -> Windows:
         """A context of one unknown word."""
-        none = np.asarray([-1])
-        unknown = replace(self, words=none, added=tuple(none for _ in self.added))
+        unknown = replace(self, words=tuple(np.asarray([-1]) for _ in self.words))
         return unknown.alone(np.zeros(1, np.int64))

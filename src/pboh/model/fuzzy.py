@@ -20,16 +20,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pboh.model.fuzzy_kernels import (
-    _closest,
-    _count_grams,
-    _count_postings,
-    _fill_postings,
-    _grow,
-    _replace_counts,
-)
-from pboh.text.hash_kernels import EMPTY
+from pboh.model.fuzzy_kernels import count_postings, fill_postings, find_closest, gram_table, list_grams
+from pboh.model.tables import offsets_of_sizes, run_starts, sums_of_runs
 from pboh.text.hashing import Array
+
+AT_A_TIME = 1 << 18  # names whose grams are sorted together
 
 
 def build_index(blob: Array, offsets: Array) -> dict[str, Array]:
@@ -47,24 +42,20 @@ def build_index(blob: Array, offsets: Array) -> dict[str, Array]:
     names = len(offsets) - 1
     buffer = np.empty(int(np.diff(offsets).max(initial=0)) + 1, np.uint64)
     sizes = np.zeros(names, np.uint16 if len(buffer) < 2**16 else np.uint32)
-    keys, counts = np.full(1 << 16, EMPTY), np.zeros(1 << 16, np.uint32)
-    done = used = 0
-    while done < names:
-        done, used = _count_grams(blob, offsets, done, buffer, sizes, keys, counts, used)
-        if 2 * used > len(keys):
-            keys, counts = _grow(keys, counts)
-    grams, rank = _rank(keys, counts)
-    _replace_counts(keys, counts, grams, rank)
+    grams, frequency = _frequencies(blob, offsets, buffer, sizes)
+    rank = np.empty(len(grams), np.uint32)
+    rank[np.argsort(frequency, kind="stable")] = np.arange(len(grams), dtype=np.uint32)
     order = np.argsort(sizes, kind="stable").astype(np.uint32)
-    bounds = np.zeros(int(sizes.max(initial=0)) + 2, np.int64)
-    np.cumsum(np.bincount(sizes, minlength=len(bounds) - 1), out=bounds[1:])
+    bounds = offsets_of_sizes(np.bincount(sizes, minlength=1))
     del sizes
 
-    free = np.zeros(len(grams) + 1, np.int64)
-    _count_postings(blob, offsets, buffer, keys, counts, free)
-    start = np.concatenate([[0], np.cumsum(free[:-1])])
+    keys, place = gram_table(grams)
+    ranks = rank[place] if len(grams) else place.astype(np.uint32)
+    count = np.zeros(len(grams), np.int64)
+    count_postings(blob, offsets, buffer, keys, ranks, count)
+    start = offsets_of_sizes(count)
     postings, sketch, free = np.empty(start[-1], np.uint32), np.zeros(names, np.uint64), start[:-1].copy()
-    _fill_postings(blob, offsets, order, buffer, keys, counts, free, postings, sketch)
+    fill_postings(blob, offsets, order, buffer, keys, ranks, free, postings, sketch)
     return {
         "grams": grams, "rank": rank, "start": start, "postings": postings,
         "sketch": sketch, "order": order, "bounds": bounds,
@@ -78,7 +69,7 @@ def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str)
     """
     letters = np.frombuffer(query.encode("utf-8", "surrogatepass"), np.uint8)
     arrays = (index[name] for name in ("grams", "rank", "start", "postings", "sketch", "order", "bounds"))
-    name, shared, union = _closest(*(_read_only(array) for array in (letters, blob, offsets, *arrays)))
+    name, shared, union = find_closest(*(_read_only(array) for array in (letters, blob, offsets, *arrays)))
     return None if name < 0 else (int(name), 1 - shared / union)
 
 
@@ -89,11 +80,15 @@ def _read_only(array: Array) -> Array:
     return view
 
 
-def _rank(keys: Array, counts: Array) -> tuple[Array, Array]:
-    """Grams in ascending order, and how rare each is."""
-    full = keys != EMPTY
-    by_gram = np.argsort(keys[full])
-    grams, frequency = keys[full][by_gram], counts[full][by_gram]
-    rank = np.empty(len(grams), np.uint32)
-    rank[np.argsort(frequency, kind="stable")] = np.arange(len(grams), dtype=np.uint32)
-    return grams, rank
+def _frequencies(blob: Array, offsets: Array, buffer: Array, sizes: Array) -> tuple[Array, Array]:
+    """The grams of all names, ascending, and the number of names that have each; fills ``sizes``."""
+    parts = [(np.empty(0, np.uint64), np.empty(0, np.int64))]
+    for first in range(0, len(sizes), AT_A_TIME):
+        last = min(first + AT_A_TIME, len(sizes))
+        out = np.empty(int(offsets[last] - offsets[first]), np.uint64)
+        used = list_grams(blob, offsets, first, last, buffer, sizes, out)
+        parts.append(np.unique(out[:used], return_counts=True))
+    grams, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(grams, kind="stable")
+    starts = run_starts(grams[order])
+    return grams[order][starts], sums_of_runs(counts[order], starts)

@@ -76,37 +76,15 @@ def _sort(values, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count_grams(blob, offsets, name, buffer, sizes, keys, counts, used):  # type: ignore[no-untyped-def]
-    """Count the names of every gram from ``name`` on, until the table is half full."""
-    while name < len(offsets) - 1 and 2 * used <= len(keys):
-        n = _grams(blob, offsets[name], offsets[name + 1], buffer)
-        sizes[name] = n
-        for k in range(n):
-            slot = slot_of(keys, buffer[k])
-            if keys[slot] == EMPTY:
-                keys[slot] = buffer[k]
-                used += 1
-            counts[slot] += 1
-        name += 1
-    return name, used
-
-
-@njit(cache=True, nogil=True)
-def _grow(keys, counts):  # type: ignore[no-untyped-def]
-    """Move the table to one four times as large."""
-    more_keys = np.full(4 * len(keys), EMPTY, np.uint64)
-    more_counts = np.zeros(4 * len(keys), np.uint32)
-    for i in range(len(keys)):
-        if keys[i] != EMPTY:
-            slot = slot_of(more_keys, keys[i])
-            more_keys[slot], more_counts[slot] = keys[i], counts[i]
-    return more_keys, more_counts
-
-
-@njit(cache=True, nogil=True)
-def _replace_counts(keys, counts, grams, rank):  # type: ignore[no-untyped-def]
-    for g in range(len(grams)):
-        counts[slot_of(keys, grams[g])] = rank[g]
+def list_grams(blob, offsets, first, last, buffer, sizes, out):  # type: ignore[no-untyped-def]
+    """Write the grams of the names ``first`` to ``last`` behind each other; returns how many there are."""
+    used = 0
+    for name in range(first, last):
+        sizes[name] = _grams(blob, offsets[name], offsets[name + 1], buffer)
+        for k in range(sizes[name]):
+            out[used] = buffer[k]
+            used += 1
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +97,8 @@ def _rarer_half(buffer, n, keys, ranks):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _count_postings(blob, offsets, buffer, keys, ranks, count):  # type: ignore[no-untyped-def]
+def count_postings(blob, offsets, buffer, keys, ranks, count):  # type: ignore[no-untyped-def]
+    """Count the names that have a gram, by its rank, among their rarer half."""
     for i in range(len(offsets) - 1):
         n = _grams(blob, offsets[i], offsets[i + 1], buffer)
         for k in range(_rarer_half(buffer, n, keys, ranks)):
@@ -127,7 +106,7 @@ def _count_postings(blob, offsets, buffer, keys, ranks, count):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def _fill_postings(blob, offsets, names, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
+def fill_postings(blob, offsets, names, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
     """Append the places of ``names`` to the lists of their grams, and sketch the names."""
     for i in range(len(names)):
         name = np.int64(names[i])
@@ -195,14 +174,14 @@ def _ranked(letters, grams, rank):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _closest(letters, blob, offsets, grams, rank, start, postings, sketch, order, bounds):  # type: ignore[no-untyped-def]
+def find_closest(letters, blob, offsets, grams, rank, start, postings, sketch, order, bounds):  # type: ignore[no-untyped-def]
     """(name, |A ∩ B|, |A ∪ B|) of the best name, name −1 when none is more than half alike.
 
     Sizes are tried from the most to the least promising: s grams are at most min(m,s)/max(m,s) alike.
     At least ``need`` grams must be shared to equal the best so far, so one of the m − need + 1 rarest is.
     """
     wanted, ranks = _ranked(letters, grams, rank)
-    layers, (table, place) = _layers(wanted), _table(wanted)
+    layers, (table, place) = _layers(wanted), gram_table(wanted)
     m = len(wanted)
     mark, stamp = np.zeros(m, np.int64), 0
     best, shared, union = np.int64(-1), 1, 2
@@ -257,8 +236,8 @@ def _places_of_size(rank, size, start, postings, bounds):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _table(wanted):  # type: ignore[no-untyped-def]
-    """A sparse hash table from grams of the query to their position."""
+def gram_table(wanted):  # type: ignore[no-untyped-def]
+    """A sparse hash table from distinct grams to their position."""
     slots = 64
     while slots < 4 * len(wanted):
         slots *= 2

@@ -6,17 +6,14 @@ model carries if it was trained from a dump that has them; for others the table 
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
 from pboh.errors import InputError, ModelError
+from pboh.files.compression import DAMAGE, decoded
 from pboh.files.progress import Report, silent
 from pboh.model.derived import changing_or_deriving
 from pboh.model.store import Model, changing, put_arrays, read_manifest
@@ -69,11 +66,27 @@ def _matched(model: Model, pages: Path | None, number: Array, item: Array, repor
             "the model does not know the numbers of its pages", where=model.folder,
             todo="Give the wiki's table of pages too: --pages page.sql.gz",
         )  # fmt: skip
+
+    def known(numbers: Array) -> tuple[Array, Array]:
+        """Which pages have an item, and the items."""
+        at = np.minimum(np.searchsorted(number, numbers), number.size - 1)
+        have = np.flatnonzero((numbers > 0) & (number[at] == numbers))
+        return have, item[at[have]]
+
     ids = np.zeros(model.entities, np.uint32)
     if pages is None:
-        _by_number(model["entity_page"], number, item, ids)
-    else:
-        _by_title(model, pages, number, item, ids, report)
+        entities, items = known(model["entity_page"])
+        ids[entities] = items
+        return ids
+    for numbers, titles in read_pages(pages, report):
+        rows, items = known(numbers)
+        names = [titles[k] for k in rows.tolist()]
+        places = look_up(model["title_hash"], model["title_buckets"], names)
+        for name, found, place in zip(names, items.tolist(), places.tolist(), strict=True):
+            entity = int(model["title_entity"][place]) if place >= 0 else -1
+            # a redirect has a page, and sometimes an item, of its own
+            if entity >= 0 and model.title(entity) == name:
+                ids[entity] = found
     return ids
 
 
@@ -85,28 +98,6 @@ def remove_ids(folder: Path) -> None:
         if ARRAY not in info["arrays"]:
             raise ModelError("the model has no ids that were added to it", where=folder)
         put_arrays(folder, info, {}, gone=[ARRAY])
-
-
-# -- matching ---------------------------------------------------------------------------------------
-
-
-def _by_number(pages: Array, number: Array, item: Array, ids: Array) -> None:
-    at = np.minimum(np.searchsorted(number, pages), number.size - 1)
-    known = (pages > 0) & (number[at] == pages)
-    ids[known] = item[at[known]]
-
-
-def _by_title(model: Model, pages: Path, number: Array, item: Array, ids: Array, report: Report) -> None:
-    for numbers, titles in read_pages(pages, report):
-        at = np.minimum(np.searchsorted(number, numbers), number.size - 1)
-        known = np.flatnonzero(number[at] == numbers)
-        names = [titles[k] for k in known.tolist()]
-        places = look_up(model["title_hash"], model["title_buckets"], names)
-        for k, name, place in zip(known.tolist(), names, places.tolist(), strict=True):
-            entity = int(model["title_entity"][place]) if place >= 0 else -1
-            # a redirect has a page, and sometimes an item, of its own
-            if entity >= 0 and model.title(entity) == name:
-                ids[entity] = item[at[k]]
 
 
 # -- Wikimedia's tables -----------------------------------------------------------------------------
@@ -163,18 +154,10 @@ def _chunks(path: Path, table: str, report: Report) -> Iterator[bytes]:
     try:
         size = max(path.stat().st_size, 1)
         with path.open("rb") as raw:
-            opened = _unpacked(raw)
+            opened = decoded(raw)
             while chunk := opened.read(CHUNK):
                 report(raw.tell() / size, 1.0, f"reading {table}")
                 yield chunk
-    except (OSError, EOFError, zlib.error) as reason:
+    except DAMAGE as reason:
         why = getattr(reason, "strerror", None) or str(reason)
         raise InputError(f"the file cannot be read ({why})", where=path) from reason
-
-
-def _unpacked(raw: BinaryIO) -> BinaryIO:
-    magic = raw.read(3)
-    raw.seek(0)
-    if magic[:2] == b"\x1f\x8b":
-        return gzip.open(raw)  # type: ignore[return-value]
-    return bz2.open(raw) if magic == b"BZh" else raw  # type: ignore[return-value]

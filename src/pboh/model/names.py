@@ -12,9 +12,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from pboh.model.runs import place_in_run, run_starts, sums_of_runs
+from pboh.model.tables import Arrays, name_table, place_in_run, run_starts, sums_of_runs
 from pboh.text.folding import fold, squeeze
-from pboh.text.hashing import Array, bucket_index, hash_strings
+from pboh.text.hashing import Array, hash_strings
 
 
 class Layer(IntEnum):
@@ -67,9 +67,9 @@ def derived_names(title: str) -> list[tuple[Layer, str]]:
     return names
 
 
-def name_table(
+def best_entries(
     keys: Array, layers: Array, entities: Array, counts: Array, popularity: Array, cap: int
-) -> dict[str, Array]:
+) -> Arrays:
     """Sum counts per (key, layer, entity), keep the ``cap`` best per key and layer, as one table.
 
     ``keys`` are hashes of name forms. Within a key entries are ordered by layer, then by count (times
@@ -82,18 +82,8 @@ def name_table(
     keys, layers, entities = keys[starts], layers[starts], entities[starts]
     rank = summed * np.where(layers >= Layer.TITLE, popularity[entities] + 1.0, 1.0)
     order = np.lexsort((entities, -rank, layers, keys))
-    keys, layers, entities, summed = keys[order], layers[order], entities[order], summed[order]
-    keep = place_in_run(run_starts(keys, layers), keys.size) < cap
-    keys, layers, entities, summed = keys[keep], layers[keep], entities[keep], summed[keep]
-    hashes, starts = np.unique(keys, return_index=True)
-    return {
-        "name_hash": hashes,
-        "name_buckets": bucket_index(hashes),
-        "name_offsets": np.append(starts, keys.size).astype(np.uint32),
-        "name_entity": entities.astype(np.uint32),
-        "name_layer": layers.astype(np.uint8),
-        "name_count": summed.astype(np.float32),
-    }
+    order = order[place_in_run(run_starts(keys[order], layers[order]), order.size) < cap]
+    return name_table(keys[order], entities[order], layers[order], summed[order])
 
 
 class NameCollector:
@@ -131,8 +121,8 @@ class NameCollector:
         for layer, (names, owners) in derived.items():
             self.add(layer, names, np.asarray(owners, np.uint32))
 
-    def table(self, popularity: Array, cap: int) -> dict[str, Array]:
+    def table(self, popularity: Array, cap: int) -> Arrays:
         """The arrays of the model's name table."""
         keys, layers, entities, counts = (np.concatenate(column) for column in zip(*self._parts, strict=True))
         self._parts.clear()
-        return name_table(keys, layers, entities, counts, popularity, cap)
+        return best_entries(keys, layers, entities, counts, popularity, cap)

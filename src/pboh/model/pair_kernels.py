@@ -1,4 +1,4 @@
-"""Kernels that count on which pages candidates stand together (see :mod:`pboh.model.pairs`)."""
+"""Kernels that count on which pages candidates stand together (see :mod:`pboh.model.tables`)."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _grown(array, used, more):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _head_pairs(heads, offsets, documents, mark):  # type: ignore[no-untyped-def]
+def pairs_of_heads(heads, offsets, documents, mark):  # type: ignore[no-untyped-def]
     """|documents(h) ∩ documents(g)| of all heads: mark one list, read the others."""
     table = np.zeros((heads.size, heads.size), np.int32)
     for h in range(heads.size):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,15 +24,12 @@ from pboh.files.writing import (
     restore,
     write_json,
 )
-
-if TYPE_CHECKING:
-    from pboh.model.overlays.opening import Overlay
+from pboh.model.overlays.opening import FOLDER, Overlay, stacked
+from pboh.text.hashing import Array, string_at
 
 FORMAT = "pboh-model"
 VERSION = 1
 MANIFEST = "model.json"
-
-Array = np.ndarray[Any, Any]
 
 ARRAYS: dict[str, tuple[str, int]] = {
     # what a model consists of: number type and dimensions of every array
@@ -63,11 +60,9 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "name_entity": ("<u4", 1),
     "name_layer": ("|u1", 1),
     "name_count": ("<f4", 1),
+    # a model may also have entity_page (number of the wiki's page) and entity_id (Q-number), 0 = none
 }
-OPTIONAL: dict[str, tuple[str, int]] = {
-    "entity_page": ("<u4", 1),  # the wiki's number of the entity's page, 0 = none
-    "entity_id": ("<u4", 1),  # Q-number in Wikidata, 0 = none (pboh entities ids)
-}
+_REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +89,7 @@ class Model:
         """Title of an entity."""
         if entity >= self.entities:
             return self.overlay(entity).title(entity)
-        offsets = self.arrays["title_offsets"]
-        return self.arrays["title_blob"][offsets[entity] : offsets[entity + 1]].tobytes().decode("utf-8")
+        return string_at(self.arrays["title_blob"], self.arrays["title_offsets"], entity)
 
     def id(self, entity: int) -> str | None:
         """Id of an entity elsewhere: its Wikidata item (``pboh entities ids``), or what it was added with."""
@@ -154,7 +148,7 @@ class ModelWriter:
         if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
             what = "the folder is not empty and holds no model"
             raise OutputError(what, where=folder, todo="Choose another --out")
-        if (folder / "overlays").exists():
+        if (folder / FOLDER).exists():
             raise OutputError(
                 "the model there has entities added to it, which a new one would lose",
                 where=folder,
@@ -182,6 +176,11 @@ class ModelWriter:
     def add(self, name: str, array: Array) -> None:
         """Write one array."""
         self.entries[name] = write_array(self.aside / f"{name}.npy", array)
+
+    def add_all(self, arrays: Mapping[str, Array]) -> None:
+        """Write several arrays."""
+        for name, array in arrays.items():
+            self.add(name, array)
 
     def finish(self, info: dict[str, Any]) -> None:
         """Write ``model.json`` and put the folder in its place, replacing an older model."""
@@ -278,43 +277,43 @@ def open_model(folder: str | Path) -> Model:
     if missing:
         what = f"the model lacks {', '.join(sorted(missing))}"
         raise ModelError(what, where=folder / MANIFEST, todo=_REBUILD)
-    if "overlays" not in info:
-        return Model(folder, info, arrays, below)
-    from pboh.model.overlays.opening import open_overlays  # noqa: PLC0415
-
-    return Model(folder, info, arrays, open_overlays(folder, info, below, len(arrays["title_offsets"]) - 1))
+    return with_overlays(Model(folder, info, arrays, below))
 
 
-def empty_model() -> Model:
-    """A model that knows nothing, of the right types: enough to compile every kernel."""
-    sizes = dict.fromkeys(ARRAYS, 0)
-    sizes |= {name: 3 for name in ARRAYS if name.endswith("_buckets")}
-    sizes |= {name: 1 for name in ARRAYS if name.endswith("_offsets")}
-    arrays = {
-        name: np.zeros((sizes[name],) * dimensions, dtype) for name, (dtype, dimensions) in ARRAYS.items()
-    }
-    arrays["context_mass"] = arrays["context_types"] = np.zeros((2, 0), np.float32)
-    totals = {"documents": 0, "pairs": 0, "distinct_pairs": 0}
-    return Model(Path(), {"language": "en", "totals": totals}, arrays)
+def with_overlays(model: Model) -> Model:
+    """A model with the overlays of its folder, on top of those it has."""
+    stack = model.overlays
+    for entry in model.info.get("overlays", []):
+        arrays = own_arrays(model.folder / FOLDER / entry["name"], entry)
+        stack += (stacked(entry, arrays, stack, model.entities),)
+    return Model(model.folder, model.info, model.arrays, stack)
 
 
-def _map(path: Path, entry: dict[str, Any]) -> Array:
+def check_file(path: Path, entry: dict[str, Any], thorough: bool = True) -> None:
+    """Compare a file of the model with its description: its size, and if ``thorough`` its checksum."""
     try:
         size = path.stat().st_size
-    except FileNotFoundError:
-        raise ModelError("a file of the model is missing", where=path, todo=_REBUILD) from None
+        altered = thorough and size == entry["bytes"] and checksum(path) != entry["sha256"]
+    except OSError as reason:
+        missing = isinstance(reason, FileNotFoundError)
+        what = "is missing" if missing else f"cannot be read ({reason.strerror})"
+        raise ModelError(f"a file of the model {what}", where=path, todo=_REBUILD) from None
     if size != entry["bytes"]:
         what = f"a file of the model has {size} bytes instead of {entry['bytes']}"
         raise ModelError(what, where=path, todo=_REBUILD)
+    if altered:
+        what = "a file of the model was altered (its checksum differs)"
+        raise ModelError(what, where=path, todo=_REBUILD)
+
+
+def _map(path: Path, entry: dict[str, Any]) -> Array:
+    check_file(path, entry, thorough=False)
     try:
-        if 0 in entry["shape"]:  # nothing to map
-            array = np.load(path, allow_pickle=False)
-        else:
-            array = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+        # what is empty cannot be mapped
+        array = np.load(path, mmap_mode=None if 0 in entry["shape"] else "c", allow_pickle=False)
     except (ValueError, OSError) as reason:
-        raise ModelError(
-            f"a file of the model cannot be read ({reason})", where=path, todo=_REBUILD
-        ) from reason
+        what = f"a file of the model cannot be read ({reason})"
+        raise ModelError(what, where=path, todo=_REBUILD) from reason
     if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
         raise ModelError("a file of the model is not what model.json says", where=path, todo=_REBUILD)
     return np.asarray(array)
@@ -327,15 +326,10 @@ def verify(folder: str | Path) -> None:
     files = {f"{name}.npy": entry for name, entry in info["arrays"].items()}
     files |= {f"{name}.zst": entry for name, entry in info.get("parcel", {}).items()}
     for overlay in info.get("overlays", []):
-        files |= {f"overlays/{overlay['name']}/{name}.npy": e for name, e in overlay["arrays"].items()}
+        files |= {f"{FOLDER}/{overlay['name']}/{name}.npy": e for name, e in overlay["arrays"].items()}
     for file, entry in files.items():
-        if checksum(folder / file) != entry["sha256"]:
-            what = "a file of the model was altered (its checksum differs)"
-            raise ModelError(what, where=folder / file, todo=_REBUILD)
+        check_file(folder / file, entry)
     if "base" in info:
         from pboh.model.derived import base_folder  # noqa: PLC0415
 
         verify(base_folder(info))
-
-
-_REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -37,32 +39,29 @@ def row_scores(owner, word, count, totals, mass, types, background, xi, clip, fl
     return out
 
 
+class Contexts(NamedTuple):
+    """N(w,e) by entity, words ascending, with what smoothing needs."""
+
+    offsets: Array
+    word: Array
+    times: Array
+    total: Array  # Z_e
+    mass: Array  # Σ_w N(w,e) of the kept words
+    types: Array  # how many there are
+    background: Array  # p(w)
+
+
 @njit(cache=True, nogil=True)
-def context_scores(
-    candidates: Array,
-    size: Array,
-    words: Array,
-    first: Array,
-    left: Array,
-    right: Array,
-    last: Array,
-    offsets: Array,
-    row_word: Array,
-    row_count: Array,
-    totals: Array,
-    mass: Array,
-    types: Array,
-    background: Array,
-    seen: Array,
-    options: Array,
-    out: Array,
-) -> None:
+def context_scores(candidates, size, words, runs, contexts, seen, options, out):  # type: ignore[no-untyped-def]
     """Σ_{w∈c_i} log p(w|e)/p(w) for every candidate of every mention (the context sum of Eq. local-all).
 
-    The words of mention i are ``words[first[i]:left[i]]`` and ``words[right[i]:last[i]]`` (−1 = not in the
-    vocabulary). ``seen`` is one zero per vocabulary word, left as found. ``options`` = ξ, unmatched weight,
-    clip, floor, smallest count. An entity without statistics scores exactly 0.
+    With ``runs`` = (first, left, right, last), the words of mention i are ``words[first[i]:left[i]]`` and
+    ``words[right[i]:last[i]]`` (−1 = not in the vocabulary). ``seen`` is one zero per word of the vocabulary,
+    left as found. ``options`` = ξ, unmatched weight, clip, floor, smallest count. An entity without
+    statistics scores exactly 0.
     """
+    first, left, right, last = runs
+    offsets, row_word, row_count, totals, mass, types, background = contexts
     xi, unmatched, clip, floor, smallest = options[0], options[1], options[2], options[3], options[4]
     distinct = np.empty(words.size, np.int64)
     for i in range(candidates.shape[0]):

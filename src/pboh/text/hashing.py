@@ -20,30 +20,24 @@ Array = np.ndarray[Any, Any]
 
 def hash_strings(strings: list[str]) -> Array:
     """Hash of every string over its UTF-8 bytes (none may contain a line feed)."""
-    out = np.empty(len(strings), np.uint64)
-    if strings:
-        joined = "\n".join(strings).encode("utf-8", "surrogatepass")
-        hash_lines(np.frombuffer(joined, np.uint8), out)
-    return out
+    return _hashed("\n".join(strings).encode("utf-8", "surrogatepass"), np.uint8, len(strings))
 
 
 def hash_words(words: list[str]) -> Array:
     """Hash of every word over its code points, as a text is hashed in place (see :mod:`pboh.text.words`)."""
-    out = np.empty(len(words), np.uint64)
-    if words:
-        joined = "\n".join(words).encode("utf-32-le", "surrogatepass")
-        hash_lines(np.frombuffer(joined, np.int32), out)
+    return _hashed("\n".join(words).encode("utf-32-le", "surrogatepass"), np.int32, len(words))
+
+
+def _hashed(joined: bytes, unit: type[np.generic], size: int) -> Array:
+    out = np.empty(size, np.uint64)
+    if size:
+        hash_lines(np.frombuffer(joined, unit), out)
     return out
-
-
-def bucket_bits(keys: int) -> int:
-    """Number of top bits that leave about two keys in a bucket."""
-    return max(1, int(keys).bit_length() - 1)
 
 
 def bucket_index(hashes: Array) -> Array:
     """First position of every bucket of ascending ``hashes``, and the end; 2^bits + 1 entries."""
-    bits = bucket_bits(hashes.size)
+    bits = max(1, hashes.size.bit_length() - 1)  # that leaves about two keys in a bucket
     tops = (hashes >> np.uint64(64 - bits)).astype(np.int64)
     starts = np.searchsorted(tops, np.arange((1 << bits) + 1))
     return starts.astype(np.uint32)
@@ -51,9 +45,14 @@ def bucket_index(hashes: Array) -> Array:
 
 def look_up(hashes: Array, buckets: Array, strings: list[str]) -> Array:
     """Position of every string in a table, −1 where it is not a key."""
-    out = np.full(len(strings), -1, np.int64)
-    if strings and hashes.size:
-        find_all(hashes, buckets, hash_strings(strings), out)
+    return find_hashes(hashes, buckets, hash_strings(strings))
+
+
+def find_hashes(hashes: Array, buckets: Array, keys: Array) -> Array:
+    """The same for strings known by their hash."""
+    out = np.full(keys.size, -1, np.int64)
+    if hashes.size:
+        find_all(hashes, buckets, keys, out)
     return out
 
 
@@ -63,3 +62,8 @@ def string_blob(strings: Iterable[str]) -> tuple[Array, Array]:
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(text) for text in encoded], out=offsets[1:])
     return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def string_at(blob: Array, offsets: Array, k: int) -> str:
+    """The k-th string of what :func:`string_blob` made."""
+    return blob[offsets[k] : offsets[k + 1]].tobytes().decode("utf-8", "surrogatepass")

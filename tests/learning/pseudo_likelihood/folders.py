@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.model.names import NameCollector
-from pboh.model.store import ModelWriter, empty_model
+from pboh.model.store import ARRAYS, ModelWriter
 from pboh.text.hashing import bucket_index, hash_strings, string_blob
 
 TITLES = [
@@ -54,10 +54,18 @@ def write_corpus(folder: Path, links: Links, kinds: dict[int, str] | None = None
     return folder
 
 
+def empty_arrays() -> dict[str, np.ndarray]:
+    """The arrays of a model that knows nothing."""
+    sizes = {name: 3 if name.endswith("_buckets") else int(name.endswith("_offsets")) for name in ARRAYS}
+    shapes = {name: (sizes[name],) * dimensions for name, (_, dimensions) in ARRAYS.items()}
+    shapes |= {"context_mass": (2, 0), "context_types": (2, 0)}
+    return {name: np.zeros(shapes[name], dtype) for name, (dtype, _) in ARRAYS.items()}
+
+
 def write_model(folder: Path, links: Links) -> Path:
     """A model of the same links; its entities are numbered the other way round, so numbers must be mapped."""
     titles = TITLES[::-1]
-    arrays = dict(empty_model().arrays)
+    arrays = empty_arrays()
     counted = Counter((anchor, len(TITLES) - 1 - entity) for _, anchor, entity in links)
     names = NameCollector()
     entities = np.asarray([e for _, e in counted])

@@ -71,7 +71,7 @@ def test_damage_is_noticed(small):
     path.unlink()
     for cached in (small.parent / "cache").rglob("model.json"):
         cached.unlink()
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match="is missing"):
         store.open_model(small)
 
 
@@ -129,6 +129,9 @@ def test_a_budget_is_kept_or_refused(linker, tmp_path):
 TITLES = [
     "Paris",
     "The Beatles",
+    "The The",
+    "The The & the Others",
+    "the&Co",
     "Paris (mythology)",
     "Paris, Texas",
     "AC/DC",

@@ -12,8 +12,8 @@ from pboh.errors import InputError
 from pboh.files.writing import write_json, written_aside
 from pboh.model.derived import base_folder, changing_or_deriving
 from pboh.model.overlays.entries import Compiled, compile_entries, read_entries
-from pboh.model.overlays.opening import FOLDER, open_overlays
-from pboh.model.store import MANIFEST, Model, changing, read_manifest, write_array
+from pboh.model.overlays.opening import FOLDER
+from pboh.model.store import MANIFEST, Model, changing, read_manifest, with_overlays, write_array
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -36,9 +36,9 @@ def add_entities(
         raise InputError(f"{name!r} is no name for an overlay", todo="Use letters, digits, -, _ and .")
     entries, notes = read_entries(source, skip_bad)
     with changing_or_deriving(model, out) as (base, folder, info):
-        below = (
-            _without(base, folder, info, name) if replace else Model(folder, info, base.arrays, base.overlays)
-        )
+        below = Model(folder, info, base.arrays, base.overlays)
+        if replace:
+            below = _without(below, name)
         if any(overlay.name == name for overlay in below.overlays):
             todo = "Choose another --name, or --replace it if it is the model's own"
             raise InputError(f"the model has an overlay {name!r} already", where=folder, todo=todo)
@@ -47,12 +47,12 @@ def add_entities(
         return _written(folder, below.info, name, compiled), notes
 
 
-def _without(model: Model, folder: Path, info: dict[str, Any], name: str | None) -> Model:
-    """The model in a folder without the folder's overlay of that name; those of the models below stay."""
-    own = info.get("overlays", [])
-    info = _with_overlays(info, [overlay for overlay in own if overlay["name"] != name])
+def _without(model: Model, name: str) -> Model:
+    """A model without its folder's overlay of that name; those of the models below stay."""
+    own = model.info.get("overlays", [])
+    info = _with_overlays(model.info, [overlay for overlay in own if overlay["name"] != name])
     lower = model.overlays[: len(model.overlays) - len(own)]
-    return Model(folder, info, model.arrays, open_overlays(folder, info, lower, model.entities))
+    return with_overlays(Model(model.folder, info, model.arrays, lower))
 
 
 def _written(folder: Path, info: dict[str, Any], name: str, compiled: Compiled) -> dict[str, Any]:
@@ -86,18 +86,14 @@ def remove_entities(model: Path, name: str) -> dict[str, Any]:
     """Take an overlay away; the model is then what it was before, to the last bit. Returns what it was."""
     read_manifest(model)
     with changing(model):
-        return _removed(model, name, read_manifest(model))
-
-
-def _removed(model: Path, name: str, info: dict[str, Any]) -> dict[str, Any]:
-    kept = [overlay for overlay in info.get("overlays", []) if overlay["name"] != name]
-    gone = [overlay for overlay in info.get("overlays", []) if overlay["name"] == name]
-    if not gone:
-        lower = [o for o in overlays(model) if o["name"] == name]
-        todo = f"List them with: pboh entities list --model {model}"
-        if lower:
-            todo = f"It belongs to {lower[0]['folder']}"
-        raise InputError(f"the model has no overlay {name!r} of its own", where=model, todo=todo)
-    write_json(model / MANIFEST, _with_overlays(info, kept))
-    shutil.rmtree(model / FOLDER / name if kept else model / FOLDER, ignore_errors=True)
-    return dict(gone[0])
+        info = read_manifest(model)
+        kept = [overlay for overlay in info.get("overlays", []) if overlay["name"] != name]
+        gone = [overlay for overlay in info.get("overlays", []) if overlay["name"] == name]
+        if not gone:
+            lower = [o["folder"] for o in overlays(model) if o["name"] == name]
+            todo = f"List them with: pboh entities list --model {model}"
+            todo = f"It belongs to {lower[0]}" if lower else todo
+            raise InputError(f"the model has no overlay {name!r} of its own", where=model, todo=todo)
+        write_json(model / MANIFEST, _with_overlays(info, kept))
+        shutil.rmtree(model / FOLDER / name if kept else model / FOLDER, ignore_errors=True)
+        return dict(gone[0])

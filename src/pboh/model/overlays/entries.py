@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,13 +14,13 @@ from pboh.formats.jsonlines import read_lines
 from pboh.model.link_probability import UNKNOWN, encode
 from pboh.model.names import strip_title
 from pboh.model.overlays.opening import clean_title, find_titles
-from pboh.model.runs import offsets_of
 from pboh.model.store import Model
+from pboh.model.tables import Arrays, context_table, offsets_of, offsets_of_sizes, word_table
 from pboh.text.folding import fold, squeeze
-from pboh.text.hash_kernels import find_all
 from pboh.text.hashing import (
     Array,
     bucket_index,
+    find_hashes,
     hash_strings,
     hash_words,
     look_up,
@@ -48,38 +47,31 @@ class EntityLine(msgspec.Struct, forbid_unknown_fields=True):
     link: float = LINK
 
 
-class Numbered(NamedTuple):
-    """A line of the file, checked."""
-
-    number: int
-    entry: EntityLine
-
-
-@dataclass(slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """The arrays of an overlay, and what was found on the way."""
 
-    arrays: dict[str, Array]
+    arrays: Arrays
     figures: dict[str, int]
-    unknown: list[str] = field(default_factory=list)  # links that lead to no entity
+    unknown: list[str]  # links that lead to no entity
 
 
 # -- reading ----------------------------------------------------------------------------------------
 
 
-def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[Numbered], list[str]]:
+def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[EntityLine], list[str]]:
     """The entries of a file, and what is wrong with the lines that are none.
 
     Unless they may be skipped, bad lines are an error that names all of them, the first few with a reason.
     """
-    good: dict[str, Numbered] = {}
+    good: dict[str, EntityLine] = {}
+    lines: dict[str, int] = {}
     bad = []
     for number, line, _ in read_lines(path):
         try:
             entry = _checked(msgspec.json.decode(line, type=EntityLine))
             if entry.title in good:
-                raise InputError(f"the title {entry.title!r} stands in line {good[entry.title].number} too")
-            good[entry.title] = Numbered(number, entry)
+                raise InputError(f"the title {entry.title!r} stands in line {lines[entry.title]} too")
+            good[entry.title], lines[entry.title] = entry, number
         except (msgspec.DecodeError, UnicodeError, InputError) as reason:
             bad.append(f"line {number}: {str(reason).rstrip('.')}")
     if bad and not skip_bad:
@@ -113,20 +105,26 @@ def _checked(entry: EntityLine) -> EntityLine:
 # -- laying out -------------------------------------------------------------------------------------
 
 
-def compile_entries(model: Model, entries: list[Numbered]) -> Compiled:
+def compile_entries(model: Model, lines: list[EntityLine]) -> Compiled:
     """The arrays of an overlay on ``model``; what is known already only gets more names."""
-    lines = [numbered.entry for numbered in entries]
-    known = find_titles(model, [entry.title for entry in lines], exact=True)
-    fresh = [entry for entry, at in zip(lines, known.tolist(), strict=True) if at < 0]
+    known = find_titles(model, [entry.title for entry in lines], exact=True).tolist()
+    fresh = [entry for entry, at in zip(lines, known, strict=True) if at < 0]
     references = _References(model, [entry.title for entry in fresh])
-    arrays, figures = _titles(fresh), {"entities": len(fresh), "known_before": len(lines) - len(fresh)}
-    owners = _owners(references, known)
-    name_arrays, names = _names(lines, owners)
-    page_arrays, unknown = _pages(model, fresh, references)
-    arrays |= name_arrays | page_arrays | _words(model, fresh)
-    arrays["other_hash"] = hash_strings(references.others)
-    figures |= {"names": names, "links": int(page_arrays["page_target"].size - len(fresh))}
-    figures |= {"unknown_links": len(unknown), "words": int(arrays["context_word"].size)}
+    owners = [
+        references.to(at) if at >= 0 else references.own[entry.title]
+        for entry, at in zip(lines, known, strict=True)
+    ]
+    pages, unknown = _pages(model, fresh, references)
+    names, words = _names(lines, owners), _words(model, fresh)
+    arrays = _titles(fresh) | names | pages | words | {"other_hash": hash_strings(references.others)}
+    figures = {
+        "entities": len(fresh),
+        "known_before": len(lines) - len(fresh),
+        "names": names["name_target"].size,
+        "links": pages["page_target"].size - len(fresh),
+        "unknown_links": len(unknown),
+        "words": words["context_word"].size,
+    }
     return Compiled(arrays, figures, sorted(set(unknown)))
 
 
@@ -149,26 +147,16 @@ class _References:
         return self._other[entity]
 
 
-def _owners(references: _References, known: Array) -> list[int]:
-    """The reference to the entity of every line."""
-    own = iter(references.own.values())
-    return [references.to(at) if at >= 0 else next(own) for at in known.tolist()]
-
-
-def _titles(fresh: list[EntityLine]) -> dict[str, Array]:
+def _titles(fresh: list[EntityLine]) -> Arrays:
     titles = [entry.title for entry in fresh]
-    title_blob, title_offsets = string_blob(titles)
-    id_blob, id_offsets = string_blob("" if entry.id is None else str(entry.id) for entry in fresh)
-    return {
-        "title_blob": title_blob,
-        "title_offsets": title_offsets,
-        "title_hash": hash_strings(titles),
-        "id_blob": id_blob,
-        "id_offsets": id_offsets,
-    }
+    arrays = {"title_hash": hash_strings(titles)}
+    ids = ["" if entry.id is None else str(entry.id) for entry in fresh]
+    for name, strings in (("title", titles), ("id", ids)):
+        arrays[f"{name}_blob"], arrays[f"{name}_offsets"] = string_blob(strings)
+    return arrays
 
 
-def _names(lines: list[EntityLine], owners: list[int]) -> tuple[dict[str, Array], int]:
+def _names(lines: list[EntityLine], owners: list[int]) -> Arrays:
     """The table of names: entities by folded name, link probability of names as written and folded."""
     rows: dict[tuple[str, int], float] = {}
     link: dict[str, float] = {}
@@ -176,24 +164,22 @@ def _names(lines: list[EntityLine], owners: list[int]) -> tuple[dict[str, Array]
         for name in dict.fromkeys([entry.title, squeeze(strip_title(entry.title)), *entry.names]):
             rows[fold(name), owner] = entry.prior / (1 - entry.prior)
             link[name] = max(link.get(name, 0.0), entry.link)
-    folded = [name for name, _ in rows]
-    written, loosely = list(link), [fold(name) for name in link]
-    hashes = np.unique(hash_strings([*written, *loosely]))
+    written, folded = list(link), [fold(name) for name in link]
+    hashes = np.unique(hash_strings([*written, *folded]))
     buckets = bucket_index(hashes)
-    key = look_up(hashes, buckets, folded)
+    key = look_up(hashes, buckets, [name for name, _ in rows])
     order = np.argsort(key, kind="stable")
     codes = encode(np.asarray(list(link.values())))
-    arrays = {
+    return {
         "name_hash": hashes,
         "name_buckets": buckets,
-        "name_filter": make_filter(hashes, beginnings([*written, *loosely])),
+        "name_filter": make_filter(hashes, beginnings([*written, *folded])),
         "name_offsets": offsets_of(key[order], hashes.size),
         "name_target": np.asarray([owner for _, owner in rows], np.int64)[order],
         "name_odds": np.asarray(list(rows.values()), np.float64)[order],
         "name_link_written": _largest(look_up(hashes, buckets, written), codes, hashes.size),
-        "name_link_folded": _largest(look_up(hashes, buckets, loosely), codes, hashes.size),
+        "name_link_folded": _largest(look_up(hashes, buckets, folded), codes, hashes.size),
     }
-    return arrays, len(rows)
 
 
 def _largest(places: Array, codes: Array, size: int) -> Array:
@@ -202,9 +188,7 @@ def _largest(places: Array, codes: Array, size: int) -> Array:
     return out
 
 
-def _pages(
-    model: Model, fresh: list[EntityLine], references: _References
-) -> tuple[dict[str, Array], list[str]]:
+def _pages(model: Model, fresh: list[EntityLine], references: _References) -> tuple[Arrays, list[str]]:
     """One document per entity, on which it and what it links stand; and the links that lead nowhere."""
     wanted = list(dict.fromkeys(link for entry in fresh for link in entry.links))
     found = dict(zip(wanted, find_titles(model, wanted).tolist(), strict=True))
@@ -222,31 +206,21 @@ def _pages(
                 unknown.append(link)
         members += page
         sizes.append(len(page))
-    offsets = np.concatenate([[0], np.cumsum(np.asarray(sizes, np.int64))]).astype(np.int64)
-    return {"page_target": np.asarray(members, np.int64), "page_offsets": offsets}, unknown
+    target = np.asarray(members, np.int64)
+    return {"page_target": target, "page_offsets": offsets_of_sizes(np.asarray(sizes, np.int64))}, unknown
 
 
-def _words(model: Model, fresh: list[EntityLine]) -> dict[str, Array]:
+def _words(model: Model, fresh: list[EntityLine]) -> Arrays:
     """N(w,e) of the descriptions over a vocabulary of their own, with the model's p(w)."""
     texts = [e.description if isinstance(e.description, str) else " ".join(e.description) for e in fresh]
     owner, found = _content_words(texts, model.info.get("language") or "en")
     place = {word: k for k, word in enumerate(dict.fromkeys(found))}
     number = np.asarray([place[word] for word in found], np.int64)
-    hashes = hash_words(list(place))
-    by_hash = np.argsort(hashes)
-    rows, count = np.unique(np.stack([owner, number]), axis=1, return_counts=True)
-    total = np.bincount(owner, minlength=len(fresh)).astype(np.float32)
-    return {
-        "word_hash": hashes[by_hash],
-        "word_buckets": bucket_index(hashes[by_hash]),
-        "word_id": by_hash.astype(np.int32),
-        "word_background": _background(model, hashes),
-        "context_offsets": offsets_of(rows[0], len(fresh)),
-        "context_word": rows[1].astype(np.int32),
-        "context_count": np.minimum(count, 65535).astype(np.uint16),
-        "context_total": total,
-        "context_types": np.bincount(rows[0], minlength=len(fresh)).astype(np.float32),
-    }
+    (owners, rows), count = np.unique(np.stack([owner, number]), axis=1, return_counts=True)
+    contexts = context_table(owners, rows, count, np.bincount(owner, minlength=len(fresh)), least=(0,))
+    del contexts["context_mass"]  # all words are kept, so it is the total
+    contexts["context_types"] = contexts["context_types"][0]
+    return word_table(list(place)) | {"word_background": _background(model, list(place))} | contexts
 
 
 def _content_words(texts: Iterable[str], language: str) -> tuple[Array, list[str]]:
@@ -258,10 +232,8 @@ def _content_words(texts: Iterable[str], language: str) -> tuple[Array, list[str
     return owner.astype(np.int64), [word for _, _, word in found]
 
 
-def _background(model: Model, hashes: Array) -> Array:
-    at = np.full(hashes.size, -1, np.int64)
-    if hashes.size and model["word_hash"].size:
-        find_all(model["word_hash"], model["word_buckets"], hashes, at)
-    out = np.full(hashes.size, RARE, np.float32)
+def _background(model: Model, vocabulary: list[str]) -> Array:
+    at = find_hashes(model["word_hash"], model["word_buckets"], hash_words(vocabulary))
+    out = np.full(at.size, RARE, np.float32)
     out[at >= 0] = model["word_background"][model["word_id"][at[at >= 0]]]
     return out

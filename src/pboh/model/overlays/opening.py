@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pboh.text.hashing import Array, hash_strings, look_up
+from pboh.text.hashing import Array, hash_strings, look_up, string_at
 from pboh.text.matcher import Lexicon
 
 if TYPE_CHECKING:
@@ -44,23 +43,28 @@ class Overlay:
 
     def title(self, entity: int) -> str:
         """Title of one of its entities."""
-        return _text(self["title_blob"], self["title_offsets"], entity - self.first)
+        return string_at(self["title_blob"], self["title_offsets"], entity - self.first)
 
     def id(self, entity: int) -> str | None:
         """The id that was given with one of its entities."""
-        return _text(self["id_blob"], self["id_offsets"], entity - self.first) or None
+        return string_at(self["id_blob"], self["id_offsets"], entity - self.first) or None
 
     def find(self, titles: list[str]) -> Array:
         """Numbers of the entities with these titles, −1 where there is none."""
-        hashes, owner = self._titles
-        keys = hash_strings(titles)
-        at = np.minimum(np.searchsorted(hashes, keys), hashes.size - 1)
-        return np.where(hashes[at] == keys, self.first + owner[at], -1) if hashes.size else at - 1
+        return self.find_hashes(hash_strings(titles))
+
+    def find_hashes(self, keys: Array) -> Array:
+        """The same for hashes of titles."""
+        hashes = self["title_hash"]
+        if not hashes.size:
+            return np.full(keys.size, -1, np.int64)
+        order = self._by_hash
+        at = order[np.minimum(np.searchsorted(hashes, keys, sorter=order), hashes.size - 1)]
+        return np.where(hashes[at] == keys, self.first + at, -1)
 
     @cached_property
-    def _titles(self) -> tuple[Array, Array]:
-        order = np.argsort(self["title_hash"])
-        return self["title_hash"][order], order
+    def _by_hash(self) -> Array:
+        return np.argsort(self["title_hash"])
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -143,34 +147,20 @@ def find_titles(model: Model, titles: list[str], exact: bool = False) -> Array:
     return out
 
 
-def _text(blob: Array, offsets: Array, at: int) -> str:
-    return blob[offsets[at] : offsets[at + 1]].tobytes().decode("utf-8", "surrogatepass")
+def stacked(
+    info: dict[str, Any], arrays: dict[str, Array], below: tuple[Overlay, ...], entities: int
+) -> Overlay:
+    """An overlay on top of others and of a model with so many ``entities``.
 
-
-def open_overlays(
-    folder: Path, info: dict[str, Any], below: tuple[Overlay, ...], entities: int
-) -> tuple[Overlay, ...]:
-    """The overlays of a model folder on top of those below; ``entities`` is the number of the model's own."""
-    from pboh.model.store import own_arrays  # noqa: PLC0415  (it calls this function)
-
-    stack = list(below)
-    for entry in info.get("overlays", []):
-        first = entities + sum(overlay.size for overlay in stack)
-        arrays = own_arrays(folder / FOLDER / entry["name"], entry)
-        stack.append(Overlay(entry["name"], first, entry, _resolved(arrays, first, stack)))
-    return tuple(stack)
-
-
-def _resolved(arrays: dict[str, Array], first: int, below: list[Overlay]) -> dict[str, Array]:
-    """References as numbers of entities: −1 for what is gone, which leaves its document."""
-    size = len(arrays["title_offsets"]) - 1
+    References become numbers of entities: −1 for what is gone, which leaves its document.
+    """
+    first = entities + sum(overlay.size for overlay in below)
+    own = first + np.arange(len(arrays["title_offsets"]) - 1)
     others = np.full(arrays["other_hash"].size, -1, np.int64)
     for overlay in below:
-        hashes, owner = overlay._titles
-        if hashes.size and others.size:
-            at = np.minimum(np.searchsorted(hashes, arrays["other_hash"]), hashes.size - 1)
-            others = np.where(hashes[at] == arrays["other_hash"], overlay.first + owner[at], others)
-    added = np.concatenate([first + np.arange(size), others, [-1]])
+        at = overlay.find_hashes(arrays["other_hash"])
+        others = np.where(at >= 0, at, others)
+    added = np.concatenate([own, others, [-1]])
 
     def numbers(references: Array) -> Array:
         return np.where(references >= 0, references, added[np.maximum(-1 - references, 0)])
@@ -178,8 +168,9 @@ def _resolved(arrays: dict[str, Array], first: int, below: list[Overlay]) -> dic
     members = numbers(arrays["page_target"])
     sizes = np.diff(arrays["page_offsets"])
     owner = np.repeat(np.arange(sizes.size), sizes)[members >= 0]
-    return arrays | {
+    arrays = arrays | {
         "name_entity": numbers(arrays["name_target"]),
         "page_entity": members[members >= 0],
         "page_offsets": np.searchsorted(owner, np.arange(sizes.size + 1)),
     }
+    return Overlay(info["name"], first, info, arrays)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pboh.errors import ModelError
 from pboh.files.compression import zstd
 from pboh.files.writing import checksum, disk_errors
+from pboh.model.store import check_file
 from pboh.text.hashing import Array
 
 LEVEL = 19
@@ -34,9 +34,8 @@ def sums(steps: Array, starts: Array | None = None) -> Array:
         return total
     begins = starts[starts < steps.size]
     before = np.where(begins > 0, total[np.maximum(begins - 1, 0)], np.uint64(0))
-    sizes: Array = np.diff(np.append(begins, steps.size))
     # lists of size 0 begin where the next one does, and take none of it
-    return np.asarray(total - np.repeat(before, sizes))
+    return np.asarray(total - np.repeat(before, np.diff(np.append(begins, steps.size))))
 
 
 def logarithms(values: Array) -> Array:
@@ -80,19 +79,13 @@ class ColumnReader:
 
     def bytes(self, name: str) -> bytes:
         """What a file holds, if its checksum is right."""
-        path, column = self.folder / f"{name}.zst", self.columns[name]
-        try:
-            if checksum(path) != column["sha256"]:
-                raise ModelError("a file of the model was altered (its checksum differs)", where=path)
-        except OSError as reason:
-            raise ModelError(f"a file of the model cannot be read ({reason.strerror})", where=path) from None
-        if not column["raw"]:
-            return b""
-        return zstd.decompress(path.read_bytes())
+        path = self.folder / f"{name}.zst"
+        check_file(path, self.columns[name])
+        return zstd.decompress(path.read_bytes()) if self.columns[name]["raw"] else b""
 
-    def __call__(self, name: str) -> Array:
+    def __call__(self, name: str, dtype: type[np.generic] = np.uint64) -> Array:
         """The values of a column."""
         planes = np.frombuffer(self.bytes(name), np.uint8).reshape(self.columns[name]["width"], -1)
         values = np.zeros((planes.shape[1], 8), np.uint8)
         values[:, : len(planes)] = planes.T
-        return values.view(np.uint64)[:, 0]
+        return values.view(np.uint64)[:, 0].astype(dtype)

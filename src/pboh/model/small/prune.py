@@ -22,14 +22,21 @@ from pboh.errors import InputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
-from pboh.model.pairs import head_table
-from pboh.model.runs import offsets_of, place_in_run, run_sizes, run_starts, sums_of_runs
-from pboh.model.small.compressed import pack
+from pboh.model.small.compressed import AS_THEY_ARE, OUTSIDE, pack
 from pboh.model.store import Model, ModelWriter
+from pboh.model.tables import (
+    Arrays,
+    context_table,
+    name_table,
+    offsets_of_sizes,
+    place_in_run,
+    posting_table,
+    run_sizes,
+    run_starts,
+    sums_of_runs,
+)
 from pboh.model.word_kernels import row_scores
 from pboh.text.hashing import Array, bucket_index
-
-Rows = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +64,7 @@ LEVELS = (
     PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
 )
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
-LEFT_OUT = {
-    "arrays",
-    "base",
-    "calibration",
-    "detection",
-    "format",
-    "parcel",
-}  # of its description
+LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "parcel"}  # of its description
 ROOM_FOR_WORDS = 0.06  # of the whole
 LICENCE = (
     "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
@@ -147,7 +147,7 @@ def _description(model: Model, settings: dict[str, Any], options: PruneOptions) 
     return info | {"licence": LICENCE, "note": NOTE, "arrays": {}}
 
 
-def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Rows, dict[str, Any]]:
+def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Arrays, dict[str, Any]]:
     """Arrays of the smaller model and the settings it needs; ``layers`` are the weights used so far."""
     names = merge_layers(model, layers, options)
     arrays = _name_arrays(model, names, options)
@@ -165,7 +165,7 @@ def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tupl
 # -- names ------------------------------------------------------------------------------------------
 
 
-def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) -> Rows:
+def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) -> Arrays:
     """One row per folded name and entity: Σ over layers of weight · count (· links, if made from titles).
 
     Names as written keep rows of their own; lower-case counts go to the folded ones. ``key`` of a row is
@@ -174,26 +174,21 @@ def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) 
     offsets, layer, entity = model["name_offsets"], model["name_layer"], model["name_entity"].astype(np.int64)
     links = model["entity_occurrences"].astype(np.float64) + 1.0
     sizes: Array = np.diff(offsets.astype(np.int64))
-    key = np.repeat(np.arange(offsets.size - 1), sizes)
+    place = np.repeat(np.arange(sizes.size), sizes)
     weight = np.asarray([layers[name] for name in LAYERS])
     weight[Layer.FOLDED] += weight[Layer.LOWER]
-    value = (
-        weight[layer]
-        * model["name_count"]
-        * np.where(layer >= Layer.TITLE, links[entity] ** options.popularity, 1.0)
-    )
-    cased = layer == Layer.CASED
-    linked = np.bincount(key[cased], model["name_count"][cased], sizes.size)
-    keep = (layer >= Layer.FOLDED) | (cased & (linked[key] >= options.as_written))
-    key, layer, entity, value = key[keep], layer[keep].astype(np.int64), entity[keep], value[keep]
-    key = 2 * key + (layer >= Layer.FOLDED)  # what is said of a name as written stays apart
-    order = np.lexsort((layer, entity, key))
-    key, layer, entity, value = key[order], layer[order], entity[order], value[order]
+    uses = np.where(layer >= Layer.TITLE, links[entity] ** options.popularity, 1.0)
+    value = weight[layer] * model["name_count"] * uses
+    cased, folded = layer == Layer.CASED, layer >= Layer.FOLDED
+    linked = np.bincount(place[cased], model["name_count"][cased], sizes.size)
+    key = 2 * place + folded  # what is said of a name as written stays apart
+    keep = np.flatnonzero(folded | (cased & (linked[place] >= options.as_written)))
+    order = keep[np.lexsort((layer[keep], entity[keep], key[keep]))]
+    key, layer, entity, value = key[order], layer[order].astype(np.int64), entity[order], value[order]
     starts = run_starts(key, entity)
-    summed = sums_of_runs(value, starts)
     mask = np.bitwise_or.reduceat(1 << layer, starts) if starts.size else layer
-    rows = {"key": key[starts], "entity": entity[starts], "value": summed, "layer": _main_layer(mask)}
-    return _cut(rows, links, mask, options)
+    rows = {"key": key[starts], "entity": entity[starts], "value": sums_of_runs(value, starts)}
+    return _cut(rows | {"layer": _main_layer(mask)}, links, mask, options)
 
 
 _BY_RANK = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST, Layer.PREFIX)
@@ -207,49 +202,43 @@ def _main_layer(mask: Array) -> Array:
     return layer
 
 
-def _cut(rows: Rows, links: Array, mask: Array, options: PruneOptions) -> Rows:
+def _cut(rows: Arrays, links: Array, mask: Array, options: PruneOptions) -> Arrays:
     """Leave out names that are only made up of rarely linked entities, and the tails of the others."""
     used = (1 << Layer.FOLDED) | (1 << Layer.TITLE) | (1 << Layer.STRIPPED) | (1 << Layer.REDIRECT)
     used |= (1 << Layer.DISAMBIGUATION) | (1 << Layer.CASED)
     either = (1 << Layer.LAST) | (1 << Layer.FIRST)
     least = np.where(mask & either, options.first_and_last, options.prefixes)
-    keep = (mask & used > 0) | (links[rows["entity"]] > least)
-    rows = {name: column[keep] for name, column in rows.items()}
-    order = np.lexsort((rows["entity"], -rows["value"], rows["key"]))
-    rows = {name: column[order] for name, column in rows.items()}
-    starts = run_starts(rows["key"])
-    total = np.repeat(sums_of_runs(rows["value"], starts), run_sizes(starts, order.size))
-    place = place_in_run(starts, order.size)
+    rows = _taken(rows, (mask & used > 0) | (links[rows["entity"]] > least))
+    rows = _taken(rows, np.lexsort((rows["entity"], -rows["value"], rows["key"])))
+    starts, size = run_starts(rows["key"]), rows["key"].size
+    total = np.repeat(sums_of_runs(rows["value"], starts), run_sizes(starts, size))
+    place = place_in_run(starts, size)
     keep = (place < options.entries_per_name) & (rows["value"] >= options.least_share * total)
     # an entity stays known by its title whatever else that means
-    keep |= (rows["layer"] == Layer.TITLE) & (place < 64)
-    return {name: column[keep] for name, column in rows.items()}
+    return _taken(rows, keep | (rows["layer"] == Layer.TITLE) & (place < 64))
 
 
-def _rivals(names: Rows) -> Array:
+def _taken(rows: Arrays, some: Array) -> Arrays:
+    return {name: column[some] for name, column in rows.items()}
+
+
+def _rivals(names: Arrays) -> Array:
     """Entities that share a name with another one: only there can context change an answer."""
     several = np.bincount(names["key"]) > 1
     return np.unique(names["entity"][several[names["key"]]])
 
 
-def _name_arrays(model: Model, names: Rows, options: PruneOptions) -> Rows:
-    keys, starts = np.unique(names["key"] // 2, return_index=True)
-    hashes = model["name_hash"][keys]
-    arrays = {
-        "name_hash": hashes,
-        "name_buckets": bucket_index(hashes),
-        "name_offsets": np.append(starts, names["key"].size).astype(np.uint32),
-        "name_entity": names["entity"].astype(np.uint32),
-        "name_layer": names["layer"].astype(np.uint8),
-        "name_count": names["value"].astype(np.float32),
-    }
-    for name in ("name_link_written", "name_link_folded"):
+def _name_arrays(model: Model, names: Arrays, options: PruneOptions) -> Arrays:
+    places = names["key"] // 2
+    hashes = model["name_hash"][places]
+    arrays = name_table(hashes, names["entity"], names["layer"], names["value"])
+    for name in AS_THEY_ARE:
         if name in model:
-            arrays[name] = model[name][keys]
-    if "name_filter" in model:
-        arrays["name_filter"] = _smaller_filter(model["name_filter"], options.filter_slots)
-    for name in ("title_blob", "title_offsets", "title_hash", "title_buckets", "title_entity"):
-        arrays[name] = model[name]
+            arrays[name] = (
+                _smaller_filter(model[name], options.filter_slots)
+                if name == "name_filter"
+                else model[name][np.unique(places)]
+            )
     return arrays
 
 
@@ -265,51 +254,41 @@ def _smaller_filter(bits: Array, slots: int) -> Array:
 # -- entities and documents -------------------------------------------------------------------------
 
 
-def _entities(model: Model, options: PruneOptions) -> Rows:
-    offsets, documents = model["posting_offsets"], model["posting_document"]
-    sizes = np.diff(offsets)
+SAME = ("title_blob", "title_offsets", "title_hash", "title_buckets", "title_entity", "entity_occurrences")
+
+
+def _entities(model: Model, options: PruneOptions) -> Arrays:
+    sizes = np.diff(model["posting_offsets"])
     keep = sizes >= options.documents
-    rows = np.repeat(keep, sizes)
-    new = np.concatenate([[0], np.cumsum(np.where(keep, sizes, 0))]).astype(np.int64)
-    kept = documents[rows]
-    heads, pairs = head_table(new, kept)
-    outside = {name: model[name] for name in ("entity_page", "entity_id") if name in model}
-    return outside | {
-        "entity_occurrences": model["entity_occurrences"],
+    documents = model["posting_document"][np.repeat(keep, sizes)]
+    return {
+        **{name: model[name] for name in (*SAME, *OUTSIDE) if name in model},
+        **posting_table(offsets_of_sizes(np.where(keep, sizes, 0)), documents),
         "entity_marginal": np.where(keep, model["entity_marginal"], 0),
-        "posting_offsets": new,
-        "posting_document": kept,
-        "head_entity": heads,
-        "head_pairs": pairs,
     }
 
 
 # -- words ------------------------------------------------------------------------------------------
 
 
-def _words(model: Model, rivals: Array, options: PruneOptions) -> Rows:
+def _words(model: Model, rivals: Array, options: PruneOptions) -> Arrays:
     """The context words that speak most for the entities that have rivals, the vocabulary cut to them."""
-    offsets = model["context_offsets"]
-    columns: tuple[list[Array], ...] = ([], [], [], [])
+    offsets, kept = model["context_offsets"], [np.empty((4, 0))]
     for start in range(0, rivals.size, 20_000):  # some hundred thousand rows at a time
         part = rivals[start : start + 20_000]
         sizes = offsets[part + 1] - offsets[part]
-        rows = np.repeat(offsets[part] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+        rows = np.repeat(offsets[part] - offsets_of_sizes(sizes)[:-1], sizes)
         rows += np.arange(rows.size)
         owner = np.repeat(part, sizes)
-        number, times = model["context_word"][rows], model["context_count"][rows]
-        worth = _worth(model, owner, number, times)
+        word, count = model["context_word"][rows], model["context_count"][rows]
+        worth = _worth(model, owner, word, count)
         keep = (worth > 0) & (_place(owner, -worth) < options.words_per_entity)
-        for column, values in zip(columns, (owner, number, times, worth), strict=True):
-            column.append(values[keep])
-    owner, number, times, worth = (
-        np.concatenate(column) if column else np.zeros(0, np.int64) for column in columns
-    )
+        kept.append(np.stack([owner, word, count, worth])[:, keep])
+    owner, word, count, worth = np.concatenate(kept, axis=1)
     if worth.size > options.context_rows:
         least = np.partition(worth, worth.size - options.context_rows)[worth.size - options.context_rows]
-        keep = worth >= least
-        owner, number, times = owner[keep], number[keep], times[keep]
-    return _word_arrays(model, owner, number, times)
+        owner, word, count = owner[worth >= least], word[worth >= least], count[worth >= least]
+    return _word_arrays(model, owner.astype(np.int64), word.astype(np.int64), count.astype(np.int64))
 
 
 def _place(owner: Array, rank: Array) -> Array:
@@ -327,7 +306,7 @@ def _worth(model: Model, owner: Array, word: Array, count: Array) -> Array:
     return np.asarray(score * np.sqrt(count))
 
 
-def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Rows:
+def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Arrays:
     """The kept rows by entity; what was dropped joins the mass that is spread over all words."""
     size = model.entities
     used = np.bincount(word, minlength=model["word_background"].size)
@@ -337,18 +316,11 @@ def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Rows:
     order = np.lexsort((number[word], owner))
     by_hash = number[model["word_id"]]
     known = by_hash >= 0
-    types = np.bincount(owner, minlength=size)
-    total = np.where(types > 0, model["context_total"], 0).astype(np.float32)
-    mass = np.bincount(owner, count, size).astype(np.float32)
+    total = np.where(np.bincount(owner, minlength=size) > 0, model["context_total"], 0)
     return {
         "word_hash": model["word_hash"][known],
         "word_buckets": bucket_index(model["word_hash"][known]),
         "word_id": by_hash[known].astype(np.int32),
         "word_background": model["word_background"][frequent],
-        "context_offsets": offsets_of(owner[order], size),
-        "context_word": number[word][order].astype(np.int32),
-        "context_count": count[order].astype(np.uint16),
-        "context_total": total,
-        "context_mass": np.stack([mass, mass]),
-        "context_types": np.stack([types, types]).astype(np.float32),
+        **context_table(owner[order], number[word][order], count[order], total, (0, 0)),
     }

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from numba import njit, uint64
 
 from pboh.text.hash_kernels import mix
 from pboh.text.matcher_kernels import DROPPED, SPACE, START, feed
 
 
 @njit(cache=True, nogil=True)
-def _folded_hash(codes, first, last, folded, several, buffer):  # type: ignore[no-untyped-def]
+def _folded_hash(codes, first, last, folded, several):  # type: ignore[no-untyped-def]
     """Hash of ``codes[first:last]`` folded as :func:`pboh.text.folding.fold` does, 0 if nothing is left."""
-    size, blank = 0, False
+    h, blank, whole = START, False, True
     for i in range(first, last):
         code = folded[codes[i]]
-        parts = 1 if code >= DROPPED else several.shape[1]
-        for k in range(parts):
-            other = code if code >= DROPPED else several[-2 - code, k]
-            if other == 32:
-                blank = size > 0
-            elif other >= 0:
-                if blank:
-                    buffer[size] = 32
-                    size += 1
-                    blank = False
-                buffer[size] = other
-                size += 1
-    begin = 0
-    if size > 4 and buffer[0] == 116 and buffer[1] == 104 and buffer[2] == 101 and buffer[3] == 32:
-        begin = 4
-    if begin == size:
-        return np.uint64(0)
-    h = START
-    for i in range(begin, size):
-        h = feed(h, buffer[i])
-    return mix(h)
+        if code >= DROPPED:
+            h, blank, whole = _add(h, blank, whole, code)
+        else:
+            for other in several[-2 - code]:
+                h, blank, whole = _add(h, blank, whole, other)
+    return uint64(0) if h == START else mix(h)
+
+
+@njit(cache=True, nogil=True)
+def _add(h, blank, whole, code):  # type: ignore[no-untyped-def]
+    """The hash of a folded name after one more code point; ``whole``: no leading article was cut off yet."""
+    if code == 32:
+        return h, h != START, whole
+    if code < 0:
+        return h, blank, whole
+    if blank and whole and h == feed(feed(feed(START, 116), 104), 101):
+        h, whole = START, False
+    elif blank:
+        h = feed(h, 32)
+    return feed(h, code), False, whole
 
 
 @njit(cache=True, nogil=True)
@@ -59,22 +57,18 @@ def _bare_end(codes, first, last):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def title_forms_kernel(codes, starts, ends, kind, folded, several, out):  # type: ignore[no-untyped-def]
     """Hashes of title, stripped title, last and first word of every title: rows of ``out``."""
-    longest = 0
-    for i in range(starts.size):
-        longest = max(longest, ends[i] - starts[i])
-    buffer = np.empty(several.shape[1] * longest + 2, np.int32)
     for i in range(starts.size):
         first, last = starts[i], ends[i]
         if first == last:
             continue
         bare = _bare_end(codes, first, last)
-        out[0, i] = _folded_hash(codes, first, last, folded, several, buffer)
-        out[1, i] = _folded_hash(codes, first, bare, folded, several, buffer)
+        out[0, i] = _folded_hash(codes, first, last, folded, several)
+        out[1, i] = _folded_hash(codes, first, bare, folded, several)
         at = bare
         while at > first and kind[codes[at - 1]] & 3 != SPACE:
             at -= 1
-        out[2, i] = _folded_hash(codes, at, bare, folded, several, buffer)
+        out[2, i] = _folded_hash(codes, at, bare, folded, several)
         at = first
         while at < bare and kind[codes[at]] & 3 != SPACE:
             at += 1
-        out[3, i] = _folded_hash(codes, first, at, folded, several, buffer)
+        out[3, i] = _folded_hash(codes, first, at, folded, several)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pboh.model.pair_kernels import cooccurrences
-from pboh.model.pairs import head_table
+from pboh.model.tables import head_table
 
 
 def twin(entities, lists):
