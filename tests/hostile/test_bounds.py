@@ -16,9 +16,11 @@ from starlette.testclient import TestClient
 
 from pboh import deadline as deadlines
 from pboh.deadline import OvertimeError, checkpoint, deadline
+from pboh.service.address import Address
 from pboh.service.app import create_app
 from pboh.service.bounded import BoundedLinker
 from pboh.service.options import Limits
+from pboh.service.protocols import v1
 
 NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 TURTLE = {"content-type": "text/turtle"}
@@ -126,11 +128,11 @@ def test_work_ends_at_a_checkpoint_behind_its_deadline():
     checkpoint()
 
 
-def test_what_timed_out_stops_and_frees_its_thread(linker):
+def test_what_timed_out_stops_and_frees_its_thread(linker, monkeypatch):
     """Two requests that would take for ever on two threads, and a third one that finds a free thread."""
     steps = []
 
-    def endless():
+    def endless(call):
         while True:
             steps.append(time.monotonic())
             time.sleep(0.01)
@@ -138,11 +140,10 @@ def test_what_timed_out_stops_and_frees_its_thread(linker):
 
     bounded = BoundedLinker(lambda: linker, Limits(seconds=0.5), threads=2)
     bounded.load()
-    app = create_app(bounded)
-    bounded.link = lambda *_, **__: endless()
-    with TestClient(app) as client:
+    monkeypatch.setattr(v1, "ADDRESSES", [*v1.ADDRESSES, Address("GET", "/endless", endless, "page")])
+    with TestClient(create_app(bounded)) as client:
         answers = []
-        ask = lambda: answers.append(client.post("/v1/link", json={"text": "x"}))
+        ask = lambda: answers.append(client.get("/endless"))
         threads = [threading.Thread(target=ask) for _ in range(2)]
         for thread in threads:
             thread.start()

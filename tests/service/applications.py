@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from pboh.linker import Linker, load
 from pboh.service.app import create_app
 from pboh.service.bounded import BoundedLinker
 from pboh.service.options import Limits, Options
-from pboh.service.worker import config
+from pboh.service.server import config
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +58,9 @@ def serving(linker: Linker, limits: Limits) -> Iterator[str]:
     bounded = BoundedLinker(lambda: linker, limits)
     bounded.load()
     running = config(Options(limits=limits, log_level="error"), create_app(bounded))
+    for name in ("pboh", "uvicorn"):  # other tests of this process want to see what is logged
+        logging.getLogger(name).propagate = True
+    logging.getLogger("pboh").setLevel(logging.NOTSET)
     running.port = free_port()
     server = uvicorn.Server(running)
     thread = threading.Thread(target=server.run, daemon=True)

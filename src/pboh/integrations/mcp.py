@@ -10,8 +10,6 @@ import inspect
 import logging
 import math
 import threading
-from collections.abc import Callable
-from functools import wraps
 from typing import Annotated, Any
 
 from pboh import __version__
@@ -306,33 +304,24 @@ def _reason(mention: Mention, entity: Entity) -> str:
 
 
 class _Server(MCPServer[Any]):
-    """Arguments of a wrong type are told in one sentence, like everything else."""
+    """Whatever is wrong with a call goes to the model as one sentence; of defects it learns no more."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            reason = error.__cause__
+            if reason is None:
                 raise
-            wrong = error.__cause__.errors()[0]
-            where = ".".join(str(part) for part in wrong["loc"][:2])
-            raise ToolError(f"{name}: argument {where}: {wrong['msg']}.") from error.__cause__
-
-
-def _plain_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """What is wrong with the arguments goes to the model as one sentence; of defects it learns no more."""
-
-    @wraps(tool)
-    def guarded(*arguments: Any, **named: Any) -> Any:
-        try:
-            return tool(*arguments, **named)
-        except PbohError as reason:
-            raise ToolError(str(reason)) from None
-        except Exception:
-            log.exception("%s failed", tool.__name__)
-            raise ToolError("this is a defect of the server, not of the arguments.") from None
-
-    return guarded
+            if isinstance(reason, ValidationError):
+                wrong = reason.errors()[0]
+                told = f"{name}: argument {'.'.join(map(str, wrong['loc'][:2]))}: {wrong['msg']}."
+            elif isinstance(reason, PbohError):
+                told = str(reason)
+            else:
+                log.error("%s failed", name, exc_info=reason)  # noqa: TRY400
+                told = "this is a defect of the server, not of the arguments."
+            raise ToolError(told) from None
 
 
 def make_server(linker: Linker, max_characters: int = MAX_CHARACTERS) -> MCPServer[Any]:
@@ -344,7 +333,7 @@ def make_server(linker: Linker, max_characters: int = MAX_CHARACTERS) -> MCPServ
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     for tool in (tools.link_text, tools.disambiguate, tools.look_up_entity, tools.explain):
         told = inspect.getdoc(tool)
-        server.add_tool(_plain_errors(tool), description=told, annotations=hints, structured_output=True)
+        server.add_tool(tool, description=told, annotations=hints, structured_output=True)
     return server
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -40,22 +41,6 @@ Run = dict[str, Any]
 
 _log = logging.getLogger("pboh.spacy")
 
-DEFAULTS: dict[str, Any] = {
-    "model": None,
-    "settings": {},
-    "entities": None,
-    "detect": "auto",
-    "detect_threshold": None,
-    "label": "ENTITY",
-    "alignment_mode": "expand",
-    "labels_discard": [],
-    "overwrite": True,
-    "threshold": None,
-    "candidates": 5,
-    "kb_id": "title",
-    "nil": "NIL",
-    "use_gold_ents": False,
-}
 CHOICES = {
     "detect": ("auto", True, False),
     "alignment_mode": ("strict", "contract", "expand"),
@@ -90,10 +75,25 @@ def warn_of_another_model(linker: "Linker", stored: dict[str, Any]) -> None:
         )
 
 
+class StoredAsBytes:
+    """Something that a saved pipeline keeps as a file of the bytes that it is written to."""
+
+    to_bytes: Callable[..., bytes]
+    from_bytes: Callable[..., Any]
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """The same as ``to_bytes``, in a file."""
+        Path(path).write_bytes(self.to_bytes(exclude=exclude))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Any:
+        """The same as ``from_bytes``, from a file."""
+        return self.from_bytes(Path(path).read_bytes(), exclude=exclude)
+
+
 # -- the component -----------------------------------------------------------------------------------------
 
 
-class PbohLinker(Pipe):
+class PbohLinker(StoredAsBytes, Pipe):
     """Resolves the entities of a document together; see ``docs/how-to/spacy.md`` for the options.
 
     ``alignment`` counts detected mentions: ``exact`` on token boundaries, ``moved`` to them, ``lost``.
@@ -247,8 +247,15 @@ class PbohLinker(Pipe):
         copy.predicted = self(copy.predicted)
         return copy
 
-    def _stored(self) -> bytes:
-        return msgspec.json.encode({"cfg": self.cfg, "sha256": fingerprint(self.linker.model.folder)})
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Options, and the model's place and checksum; not the model."""
+        stored = {"cfg": self.cfg, "sha256": fingerprint(self.linker.model.folder)}
+        return util.to_bytes({"cfg": lambda: msgspec.json.encode(stored)}, exclude)
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "PbohLinker":
+        """What :meth:`to_bytes` has written; the model must be where it was."""
+        util.from_bytes(data, {"cfg": self._restore}, exclude)
+        return self
 
     def _restore(self, data: bytes) -> None:
         """Options that this component was given (that are not the defaults) go before stored ones."""
@@ -256,28 +263,6 @@ class PbohLinker(Pipe):
         own = {option: value for option, value in self.cfg.items() if value != DEFAULTS[option]}
         self._configure({**DEFAULTS, **stored["cfg"], **own})
         warn_of_another_model(self.linker, stored)
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Options, and the model's place and checksum; not the model."""
-        return util.to_bytes({"cfg": self._stored}, exclude)
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "PbohLinker":
-        """What :meth:`to_bytes` has written; the model must be where it was."""
-        util.from_bytes(data, {"cfg": self._restore}, exclude)
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """The same as :meth:`to_bytes`, in a folder."""
-
-        def write(file: Path) -> None:
-            file.write_bytes(self._stored())
-
-        util.to_disk(path, {"cfg": write}, exclude)
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "PbohLinker":
-        """The same as :meth:`from_bytes`, from a folder."""
-        util.from_disk(path, {"cfg": lambda p: self._restore(p.read_bytes())}, exclude)
-        return self
 
 
 # -- Span._.pboh and Doc._.pboh_document -------------------------------------------------------------------
@@ -391,12 +376,6 @@ class _LinkAgain:
         return mention.explain(entity) if mention else None
 
 
-def register_extensions() -> None:
-    """Make ``Span._.pboh`` and ``Doc._.pboh_document`` known to spaCy, for documents read back as well."""
-    Span.set_extension("pboh", getter=mention_of, force=True)
-    Doc.set_extension("pboh_document", getter=document_of, force=True)
-
-
 def displacy_ents(doc: Doc, kb_url: str = "https://en.wikipedia.org/wiki/{}") -> dict[str, Any]:
     """Linked entities for ``displacy.render(…, style="ent", manual=True)``.
 
@@ -442,32 +421,24 @@ def make_kb(
     return partial(PbohKnowledgeBase, model=model, candidates=candidates, settings=settings)
 
 
-@Language.factory(
-    "pboh",
-    default_config={**DEFAULTS, "scorer": {"@scorers": "pboh.link_scorer.v1"}},
-    assigns=[
-        "doc.ents", "token.ent_iob", "token.ent_type", "token.ent_kb_id",
-        "span._.pboh", "doc._.pboh_document",
-    ],
-    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
-)  # fmt: skip
 def make_pboh(
     nlp: Language,
     name: str,
-    model: str | None,
-    settings: dict[str, Any],
-    entities: list[str] | None,
-    detect: bool | Literal["auto"],
-    detect_threshold: float | None,
-    label: str,
-    alignment_mode: str,
-    labels_discard: list[str],
-    overwrite: bool,
-    threshold: float | None,
-    candidates: int,
-    kb_id: str,
-    nil: str,
-    use_gold_ents: bool,
+    model: str | None = None,
+    settings: dict[str, Any] = {},  # noqa: B006  (spaCy copies defaults)
+    entities: list[str] | None = None,
+    detect: bool | Literal["auto"] = "auto",
+    detect_threshold: float | None = None,
+    label: str = "ENTITY",
+    alignment_mode: str = "expand",
+    labels_discard: list[str] = [],  # noqa: B006
+    overwrite: bool = True,
+    threshold: float | None = None,
+    candidates: int = 5,
+    kb_id: str = "title",
+    nil: str = "NIL",
+    use_gold_ents: bool = False,
+    *,
     scorer: Callable[..., Any] | None,
 ) -> PbohLinker:
     """Make the component from its configuration."""
@@ -479,4 +450,17 @@ def make_pboh(
     )  # fmt: skip
 
 
-register_extensions()
+_OPTIONS = signature(make_pboh).parameters
+DEFAULTS = {name: option.default for name, option in _OPTIONS.items() if option.default is not option.empty}
+Language.factory(
+    "pboh",
+    default_config={**DEFAULTS, "scorer": {"@scorers": "pboh.link_scorer.v1"}},
+    assigns=[
+        "doc.ents", "token.ent_iob", "token.ent_type", "token.ent_kb_id",
+        "span._.pboh", "doc._.pboh_document",
+    ],
+    default_score_weights={"nel_micro_f": 1.0, "nel_micro_r": None, "nel_micro_p": None},
+    func=make_pboh,
+)  # fmt: skip
+Span.set_extension("pboh", getter=mention_of, force=True)  # for documents that were read back as well
+Doc.set_extension("pboh_document", getter=document_of, force=True)

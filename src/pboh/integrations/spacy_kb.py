@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from spacy.vocab import Vocab
 
 from pboh.errors import InputError
 from pboh.integrations.projection_kernels import project
-from pboh.integrations.spacy import open_linker, warn_of_another_model
+from pboh.integrations.spacy import StoredAsBytes, open_linker, warn_of_another_model
 from pboh.model.overlays.opening import Overlay
 from pboh.model.store import Model, fingerprint
 
@@ -70,7 +69,7 @@ def _word_keys(tables: Model | Overlay) -> Array:
     return keys
 
 
-class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
+class PbohKnowledgeBase(StoredAsBytes, KnowledgeBase):  # type: ignore[misc]
     """Names, candidates with p(e|m), and entity vectors of a model; entities are called by their titles.
 
     It reads the mapped model and copies nothing, so that a full Wikipedia costs no more than what is used.
@@ -191,14 +190,6 @@ class PbohKnowledgeBase(KnowledgeBase):  # type: ignore[misc]
             self._open({name: stored[name] for name in ("model", "candidates", "settings")})
         warn_of_another_model(self.linker, stored)
         return self
-
-    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
-        """The same as :meth:`to_bytes`, in a file."""
-        Path(path).write_bytes(self.to_bytes())
-
-    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> PbohKnowledgeBase:
-        """The same as :meth:`from_bytes`, from a file."""
-        return self.from_bytes(Path(path).read_bytes())
 
 
 def _rebuild(vocab: Vocab, length: int, options: dict[str, Any]) -> PbohKnowledgeBase:

@@ -11,8 +11,7 @@ import msgspec
 from starlette.responses import Response
 
 import pboh
-from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call
+from pboh.service.call import Call, json_response
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -37,11 +36,15 @@ class Problem(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Address:
-    """A method of an address. ``answer`` runs on a computing thread unless it is ``instant``."""
+    """A method of an address.
+
+    ``answer`` returns a response, or a value that is sent as JSON; it runs on a computing thread unless it is
+    ``instant``.
+    """
 
     method: str
     path: str
-    answer: Callable[[BoundedLinker, Call], Response]
+    answer: Callable[[Call], Any]
     tag: str
     takes: Mapping[str, Shape] = field(default_factory=dict)  # bodies by media type
     gives: Mapping[str, Shape] = field(default_factory=dict)  # answers by media type
@@ -49,6 +52,11 @@ class Address:
     refuses: Mapping[int, str] = field(default_factory=dict)  # statuses beyond the usual ones
     example: Any = None  # of a body
     instant: bool = False
+
+    def response(self, call: Call) -> Response:
+        """The answer to a request."""
+        found = self.answer(call)
+        return found if isinstance(found, Response) else json_response(found)
 
     def described(self) -> dict[str, Any]:
         """The operation as OpenAPI writes it."""

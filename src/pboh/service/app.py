@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -27,13 +27,8 @@ from pboh.service.options import Options
 from pboh.service.protocols import nif, reconcile, rel, spotlight, v1
 
 _PATIENCE = 5.0  # seconds a worker waits for its model before it takes requests that it can only put off
-_PAGE = files("pboh.service") / "page"
-_TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css",
-    "js": "text/javascript",
-    "svg": "image/svg+xml",
-}
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_PLACES = {"index.html": ["/"], "docs.html": ["/docs"]}
 
 
 def open_linker(options: Options) -> Linker:
@@ -52,14 +47,13 @@ def create_app(bounded: BoundedLinker) -> Guard:
 
     protocols = (v1, nif, spotlight, rel, reconcile)
     addresses = [address for protocol in protocols for address in protocol.ADDRESSES] + _OPERATION
-    description = json_response(openapi(addresses))
-    addresses.append(Address("GET", "/openapi.json", lambda *_: description, "page", instant=True))
+    description = _fixed(json_response(openapi(addresses)))
+    addresses.append(Address("GET", "/openapi.json", description, "page", instant=True))
     by_path: dict[str, dict[str, Address]] = defaultdict(dict)
     for address in [*addresses, *_pages()]:
         by_path[address.path][address.method] = address
     routes = [Route(path, _endpoint(bounded, found), methods=list(found)) for path, found in by_path.items()]
-    app = Starlette(routes=routes, lifespan=life, exception_handlers={HTTPException: _elsewhere})
-    return Guard(app, bounded.limits, bounded.metrics)
+    return Guard(Starlette(routes=routes, lifespan=life, exception_handlers=_REFUSALS), bounded.metrics)
 
 
 def _endpoint(
@@ -70,44 +64,60 @@ def _endpoint(
     async def endpoint(request: Request) -> Response:
         address = addresses["GET" if request.method == "HEAD" else request.method]
         request.state.facts["route"] = address.path
-        call = Call(request, await request.body(), bounded.limits)
-        try:
-            if address.instant:
-                return address.answer(bounded, call)
-            return await bounded.run(address.answer, bounded, call)
-        except PbohError as error:
-            return problem(error)
+        async with bounded.body(request) as body:
+            call = Call(request, body, bounded)
+            return address.response(call) if address.instant else await bounded.run(address.response, call)
 
     return endpoint
 
 
-async def _elsewhere(_: Request, error: Exception) -> Response:
+async def _elsewhere(_: Request, error: Any) -> Response:
     """Addresses and methods that do not exist."""
-    missing = isinstance(error, HTTPException) and error.status_code == 404
-    if missing:
+    if error.status_code == 404:
         return problem(RequestError(404, "there is nothing at this address; /docs lists what there is"))
     response = problem(RequestError(405, "this address does not take that method"))
-    response.headers.update(getattr(error, "headers", None) or {})
+    response.headers.update(error.headers or {})
     return response
+
+
+async def _refused(_: Request, error: Any) -> Response:
+    return problem(error)
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    return problem(RequestError(500, "something went wrong on this side; the log says what"))
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Nobody reads this any more; its status is logged."""
+    return Response(status_code=getattr(request.state, "refused", 499))
+
+
+_REFUSALS: dict[Any, Any] = {
+    HTTPException: _elsewhere,
+    PbohError: _refused,
+    ClientDisconnect: _gone,
+    Exception: _failed,
+}
 
 
 # -- operation and pages --------------------------------------------------------------------------------
 
 
-def healthz(bounded: BoundedLinker, call: Call) -> Response:
+def healthz(call: Call) -> Any:
     """The process lives."""
-    return json_response({"status": "alive"})
+    return {"status": "alive"}
 
 
-def readyz(bounded: BoundedLinker, call: Call) -> Response:
+def readyz(call: Call) -> Any:
     """The model answers."""
-    bounded.linker.disambiguate("Ada", [(0, 3)])
-    return json_response({"status": "ready"})
+    call.linker.disambiguate("Ada", [(0, 3)])
+    return {"status": "ready"}
 
 
-def metrics(bounded: BoundedLinker, call: Call) -> Response:
+def metrics(call: Call) -> Response:
     """Counters for Prometheus, summed over all workers."""
-    return Response(bounded.metrics.page(), headers={"content-type": CONTENT_TYPE})
+    return Response(call.bounded.metrics.page(), headers={"content-type": CONTENT_TYPE})
 
 
 _STATUS: dict[str, Any] = {JSON: {"type": "object", "properties": {"status": STRING}}}
@@ -121,13 +131,13 @@ _OPERATION = [
 def _pages() -> list[Address]:
     """The page at `/` and the reference at `/docs`; nothing is fetched from elsewhere."""
     found = []
-    for entry in _PAGE.iterdir():
-        kind = _TYPES.get(entry.name.rpartition(".")[2])
-        if kind is None:
-            continue
-        response = Response(entry.read_bytes(), headers={"content-type": kind, "cache-control": "no-cache"})
-        paths = [f"/page/{entry.name}", *({"index.html": ["/"], "docs.html": ["/docs"]}.get(entry.name, []))]
-        found += [
-            Address("GET", path, lambda *_, page=response: page, "page", instant=True) for path in paths
-        ]
+    for entry in (files("pboh.service") / "page").iterdir():
+        if kind := _TYPES.get(entry.name.rpartition(".")[2]):
+            page = Response(entry.read_bytes(), headers={"cache-control": "no-cache"}, media_type=kind)
+            paths = [f"/page/{entry.name}", *_PLACES.get(entry.name, ())]
+            found += [Address("GET", path, _fixed(page), "page", instant=True) for path in paths]
     return found
+
+
+def _fixed(response: Response) -> Callable[[Call], Response]:
+    return lambda _: response

@@ -5,25 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from starlette.requests import Request
+
 from pboh.deadline import OvertimeError, deadline
-from pboh.document import Document, Entity
 from pboh.errors import PbohError
 from pboh.linker import Linker
-from pboh.service.errors import RequestError, clean, too_many
+from pboh.service.errors import RequestError
 from pboh.service.metrics import Metrics
 from pboh.service.options import Limits
 
 T = TypeVar("T")
-NAMES_PER_MENTION = 5  # of the names a text holds, about every third turns out to be a mention
+_SMALL = 64 << 10  # bytes of a body that every connection may hold
 log = logging.getLogger("pboh.service")
 
 
 class BoundedLinker:
-    """Answers documents with a linker that may still be loading."""
+    """Takes requests, and hands them to a linker that may still be loading."""
 
     def __init__(
         self,
@@ -39,9 +41,8 @@ class BoundedLinker:
         self._failure: Exception | None = None
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="pboh")
         self._waiting = 0
+        self._held = 0  # bytes of large bodies
         self._stopped = threading.Event()
-
-    # -- life -------------------------------------------------------------------------------------
 
     def start(self, patience: float = 0.0) -> None:
         """Load the model aside, waiting so many seconds; requests are told to wait until it has answered."""
@@ -77,6 +78,31 @@ class BoundedLinker:
             raise RequestError(503, what, todo="See the log" if self._failure else "Ask again in a moment")
         return self._linker
 
+    @asynccontextmanager
+    async def body(self, request: Request) -> AsyncIterator[bytes]:
+        """The body of a request, whole, if it is not too long and there is room for it until the answer.
+
+        Large bodies share a limited room, so that small ones always find some.
+        """
+        limit, room = self.limits.body, self.limits.waiting_bytes
+        too_long = RequestError(413, f"the request is larger than {limit:,} bytes", todo="Send it in parts")
+        if int(request.headers.get("content-length", 0)) > limit:
+            raise too_long
+        body, held = bytearray(), 0
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > limit:
+                    raise too_long
+                more = max(0, len(body) - _SMALL) - held
+                held, self._held = held + more, self._held + more
+                if self._held > room:
+                    what = f"large requests wait here that together reach {room:,} bytes"
+                    raise RequestError(503, what, todo="Ask again later")
+            yield bytes(body)
+        finally:
+            self._held -= held
+
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do something on a computing thread, if it gets one and finishes in time."""
         if self._waiting >= self.limits.waiting:
@@ -102,52 +128,3 @@ class BoundedLinker:
         """Work that ends when its time is over, when nobody waits for it, or when the server stops."""
         with deadline(self.limits.seconds, lambda: given_up.is_set() or self._stopped.is_set()):
             return work(*arguments)
-
-    # -- documents --------------------------------------------------------------------------------
-
-    def disambiguate(
-        self, text: str, spans: Sequence[Sequence[Any]], *, overlapping: bool = True
-    ) -> Document:
-        """Resolve given mentions."""
-        limits = self.limits
-        if len(spans) > limits.mentions:
-            raise too_many(len(spans), "mentions", limits.mentions)
-        longest = max((min(span[1], len(text)) - span[0] for span in spans), default=0)
-        if longest > limits.mention_characters:
-            raise too_many(longest, "characters in a mention", limits.mention_characters)
-        return self._counted(self.linker.disambiguate(text, spans, overlapping=overlapping))
-
-    def link(self, text: str, *, threshold: float | None = None) -> Document:
-        """Find the mentions of a text and resolve them."""
-        spots, limit = self.linker.detector.detect(text), NAMES_PER_MENTION * self.limits.mentions
-        if len(spots) > limit:
-            raise too_many(len(spots), "names", limit)
-        return self._counted(self.linker.link(text, threshold=threshold, spots=spots))
-
-    def _counted(self, document: Document) -> Document:
-        self.metrics.document(document)
-        return document
-
-    # -- entities ---------------------------------------------------------------------------------
-
-    def named(self, name: str) -> list[Entity]:
-        """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
-        limit = self.limits.mention_characters
-        if not 1 <= len(name) <= limit:
-            raise RequestError(422, f"a name has 1 to {limit:,} characters, and this one has {len(name):,}")
-        exact = self.linker.entity(name)
-        [mention] = self.linker.disambiguate(name, [(0, len(name))])
-        found = sorted(mention.candidates, key=lambda candidate: -candidate.prior)
-        entities = ([] if exact is None else [exact]) + [candidate.entity for candidate in found]
-        return list(dict.fromkeys(entities))
-
-    def entity(self, title: str) -> Entity:
-        """The entity of a title or redirect."""
-        entity = self.linker.entity(title)
-        if entity is None:
-            raise RequestError(404, f"the model knows no entity {clean(title)!r}")
-        return entity
-
-    def links(self, entity: Entity) -> int:
-        """How many links of the corpus lead to an entity: what Spotlight calls support."""
-        return self.linker.model.links(entity.index)

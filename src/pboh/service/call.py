@@ -1,8 +1,9 @@
-"""One request as the protocols see it: strict text, form fields, media types; and answers as JSON."""
+"""One request as the protocols see it: what it asks for, and the linker that answers it within limits."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -10,11 +11,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pboh.document import Document
+from pboh.document import Document, Entity
 from pboh.errors import PbohError
+from pboh.linker import Linker
+from pboh.service.bounded import BoundedLinker
 from pboh.service.errors import RequestError, clean, status_of, too_many
-from pboh.service.options import Limits
 
+NAMES_PER_MENTION = 5  # of the names a text holds, about every third turns out to be a mention
 _FIELDS = 100
 _ENCODER = msgspec.json.Encoder()
 T = TypeVar("T")
@@ -23,21 +26,81 @@ T = TypeVar("T")
 class Call:
     """A request whose body has been read."""
 
-    def __init__(self, request: Request, body: bytes, limits: Limits) -> None:
-        self.request, self.body, self.limits = request, body, limits
+    def __init__(self, request: Request, body: bytes, bounded: BoundedLinker) -> None:
+        self.request, self.body, self.bounded = request, body, bounded
+        self.limits = bounded.limits
+        self.mentions = 0  # of all documents so far
 
-    def note(self, document: Document) -> None:
-        """Log what was computed, and refuse to go on when all documents together are too many."""
+    # -- documents --------------------------------------------------------------------------------
+
+    def resolve(
+        self,
+        text: str,
+        spans: Sequence[Sequence[Any]] | None = None,
+        *,
+        overlapping: bool = True,
+        threshold: float | None = None,
+    ) -> Document:
+        """Resolve given mentions of a text; without any, find them first."""
+        limits = self.limits
+        if spans is None:
+            spots, limit = self.linker.detector.detect(text), NAMES_PER_MENTION * limits.mentions
+            if len(spots) > limit:
+                raise too_many(len(spots), "names", limit)
+            return self._noted(self.linker.link(text, threshold=threshold, spots=spots))
+        if len(spans) > limits.mentions:
+            raise too_many(len(spans), "mentions", limits.mentions)
+        longest = max((min(span[1], len(text)) - span[0] for span in spans), default=0)
+        if longest > limits.mention_characters:
+            raise too_many(longest, "characters in a mention", limits.mention_characters)
+        return self._noted(self.linker.disambiguate(text, spans, overlapping=overlapping))
+
+    def _noted(self, document: Document) -> Document:
+        """Count and log what was computed; refuse to go on when all documents together are too many."""
+        self.bounded.metrics.document(document)
+        self.mentions += len(document)
         facts = self.request.state.facts
-        facts["mentions"] = facts.get("mentions", 0) + len(document)
-        facts["unlinked"] = facts.get("unlinked", 0) + sum(mention.entity is None for mention in document)
-        facts["rounds"] = max(facts.get("rounds", 0), document.rounds)
-        self.check_total(facts["mentions"])
+        unlinked = facts.get("unlinked", 0) + sum(mention.entity is None for mention in document)
+        rounds = max(facts.get("rounds", 0), document.rounds)
+        facts.update(mentions=self.mentions, unlinked=unlinked, rounds=rounds)
+        self.check_total(self.mentions)
+        return document
 
     def check_total(self, mentions: int) -> None:
         """Refuse more mentions than one request may have in all its documents."""
         if mentions > self.limits.total_mentions:
             raise too_many(mentions, "mentions in all documents", self.limits.total_mentions)
+
+    # -- entities ---------------------------------------------------------------------------------
+
+    @property
+    def linker(self) -> Linker:
+        """The linker, once it is there."""
+        return self.bounded.linker
+
+    def named(self, name: str) -> list[Entity]:
+        """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+        limit = self.limits.mention_characters
+        if not 1 <= len(name) <= limit:
+            raise RequestError(422, f"a name has 1 to {limit:,} characters, and this one has {len(name):,}")
+        exact = self.linker.entity(name)
+        [mention] = self.linker.disambiguate(name, [(0, len(name))])
+        found = sorted(mention.candidates, key=lambda candidate: -candidate.prior)
+        entities = ([] if exact is None else [exact]) + [candidate.entity for candidate in found]
+        return list(dict.fromkeys(entities))
+
+    def entity(self, title: str) -> Entity:
+        """The entity of a title or redirect."""
+        entity = self.linker.entity(title)
+        if entity is None:
+            raise RequestError(404, f"the model knows no entity {clean(title)!r}")
+        return entity
+
+    def links(self, entity: Entity) -> int:
+        """How many links of the corpus lead to an entity: what Spotlight calls support."""
+        return self.linker.model.links(entity.index)
+
+    # -- what was sent ----------------------------------------------------------------------------
 
     def json(self, kind: type[T]) -> T:
         """The body as a value of that type."""
@@ -93,7 +156,7 @@ class Call:
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """JSON, encoded once and not validated again."""
+    """A value as JSON."""
     return Response(_ENCODER.encode(value), status, headers, media_type="application/json")
 
 

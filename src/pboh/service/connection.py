@@ -8,36 +8,33 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
+import h11
 import msgspec
-from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pboh.service.options import Limits
 
 # Bytes to parse before other connections have their turn, by what is being read: a few milliseconds at most.
-_HEAD_SLICE, _BODY_SLICE, _CHUNKS_SLICE = 4 << 10, 64 << 10, 1 << 10
-LINGER_SECONDS = 1.0  # how long a client that sends too much is read on, so that it sees the answer
-LINGER_BYTES = 8 << 20
+_HEAD_SLICE, _BODY_SLICE, _CHUNKS_SLICE = 4 << 10, 16 << 10, 1 << 10
+_LINGER_SECONDS = 1.0  # how long a client that was refused is read on, so that it sees the answer
+_LINGER_BYTES = 8 << 20
 
 
-class Connection(H11Protocol):
+class Connection(H11Protocol, asyncio.BufferedProtocol):
     """uvicorn's HTTP/1.1 with limits where it has none.
 
-    A client is read as fast as its requests are parsed, a slice at a time, and not while an answer is on its
-    way: what it sends ahead waits on its own side. There is a time for the head of a request and for taking
-    an answer; between them the guard has its own. Offers of other protocols are ignored.
+    A client is read a slice at a time, and not while an answer is on its way: what it sends ahead waits on
+    its own side. It has so many seconds to send a request, and to take the next part of an answer.
     """
-
-    flow: _Flow
 
     def __init__(self, *arguments: Any, limits: Limits, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._limits = limits
-        self._unread = bytearray()
+        self._slice = bytearray()
         self._ended = False  # the client sends no more
         self._refused = False
         self._last = False  # the server stops after this request
-        self._spare = limits.head  # bytes that may still be neither head nor body
+        self._spare = 0  # bytes that may still come and are neither head nor body
         self._timer: asyncio.TimerHandle | None = None
 
     # -- reading ----------------------------------------------------------------------------------
@@ -45,75 +42,69 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """A client that connects has to say something."""
         super().connection_made(transport)
-        self.flow = _Flow(transport, lambda: self.loop.call_soon(self._read_on))
         self._expect(self._late)
         if len(self.connections) > self._limits.connections:
             self._refuse(503, "there are too many connections; ask again in a moment")
 
-    def data_received(self, data: bytes) -> None:
-        """Keep what came, and parse as much of it as is due."""
-        if not self._refused:
-            self._unread += data
-            self._read_on()
-            return
-        self._spare -= len(data)
-        if self._spare < -LINGER_BYTES:
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Room for the next slice."""
+        size = _HEAD_SLICE
+        if not self._between_requests():
+            chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
+            size = _CHUNKS_SLICE if chunked else _BODY_SLICE
+        self._slice = bytearray(size)
+        return self._slice
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Parse a slice, or throw it away when the answer has been given already."""
+        self._spare -= nbytes
+        if self._spare < 0 and (self._refused or self._drains()):
             self.transport.abort()
+        elif not self._refused:
+            if self._between_requests() and not self._drains():
+                self._spare = self._limits.head
+            before = 0 if self._between_requests() else len(self.cycle.body)
+            self.data_received(bytes(memoryview(self._slice)[:nbytes]))
+            self._judge(before)
 
-    def _read_on(self) -> None:
-        if self._refused or self.transport.is_closing():
-            return
-        if self._unread and not self._answering() and not self.flow.full:
-            size = self._slice()
-            part = bytes(self._unread[:size])
-            del self._unread[:size]
-            if not self._parse(part):
-                return
-            if not self._between_requests():
-                self._relax()
-                self.cycle.keep_alive &= not self._last
-            elif self._timer is None:
-                self._expect(self._late)
-            if self._unread:
-                self.loop.call_soon(self._read_on)
-        self.flow.hold(bool(self._unread))
-
-    def _parse(self, part: bytes) -> bool:
-        """Parse a slice, False if that ends the connection; chunks may not outweigh what they carry."""
-        before = 0 if self._between_requests() else len(self.cycle.body)
-        if self._between_requests():
-            self._spare = self._limits.head
-        super().data_received(part)
+    def _judge(self, before: int) -> None:
+        """See how far the request is, and whether its chunks outweigh what they carry."""
         if not self._refused and not self._between_requests():
-            self._spare += 2 * (len(self.cycle.body) - before) - len(part)
+            self.cycle.keep_alive &= not self._last
+            self._spare += 2 * (len(self.cycle.body) - before)
             if self._spare < 0 and self.cycle.more_body:
                 self._refuse(400, "the chunks of the request are too small")
-        return not self._refused
-
-    def _slice(self) -> int:
-        if self._between_requests():
-            return _HEAD_SLICE
-        return _CHUNKS_SLICE if any(b"transfer-encoding" in pair for pair in self.headers) else _BODY_SLICE
+        if self._answering() and not self.flow.write_paused:
+            self._relax()
+        elif self._timer is None:
+            self._expect(self._late)
 
     def _between_requests(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
     def _answering(self) -> bool:
         """Whether a whole request was read and its answer is not complete."""
-        return not self._between_requests() and not self.cycle.more_body
+        return not self._refused and not self._between_requests() and not self.cycle.more_body
+
+    def _drains(self) -> bool:
+        """Whether a client still sends a request that was answered before its end."""
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
     def on_response_complete(self) -> None:
         """Go on with what was sent meanwhile; a client that sends no more has its answer."""
         super().on_response_complete()
-        if self._unread:
-            self.loop.call_soon(self._read_on)
-        elif self._ended and self._between_requests():
+        if self._drains():
+            self._spare = _LINGER_BYTES
+        elif not self._between_requests():
+            self._spare = self._limits.head
+            self._judge(0)
+        elif self._ended:
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """A client that only stopped sending still gets its answer."""
         self._ended = True
-        return not self._refused and (self._answering() or bool(self._unread))
+        return self._answering()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is expected any more."""
@@ -123,9 +114,11 @@ class Connection(H11Protocol):
     def shutdown(self) -> None:
         """Close at once if idle; a client that has just connected may still ask its question."""
         never_asked = self.cycle is None
-        if never_asked and not self._refused:
+        if self._refused:
+            self.transport.close()
+        elif never_asked:
             self._last = True
-            self._expect(self.transport.close, LINGER_SECONDS)
+            self._expect(self.transport.close, _LINGER_SECONDS)
         else:
             super().shutdown()
 
@@ -148,12 +141,17 @@ class Connection(H11Protocol):
     def resume_writing(self) -> None:
         """It took some of it."""
         super().resume_writing()
-        self._relax()
+        if self._answering():
+            self._relax()
+        elif not self.transport.is_closing():
+            self._expect(self._late)
 
     def _late(self) -> None:
-        self._timer = None
-        if self._between_requests() and not self.transport.is_closing():
-            self._refuse(408, "the request was not complete in time")
+        never_asked = self.cycle is None
+        if self._between_requests() and not never_asked and not self.conn.trailing_data[0]:
+            self.transport.abort()  # it has its answer
+        else:
+            self._refuse(408, f"the request was not complete after {self._limits.client_seconds:g} seconds")
 
     # -- refusing ---------------------------------------------------------------------------------
 
@@ -165,11 +163,13 @@ class Connection(H11Protocol):
 
     def _refuse(self, status: int, sentence: str) -> None:
         """Answer without the application, then read on for a moment: the client may still be sending."""
+        if self._refused or self.transport.is_closing():
+            return
         self._refused = True
-        self._unread.clear()
-        self.flow.full = False
-        self.flow.hold(False)
+        self._spare = _LINGER_BYTES
+        self.flow.resume_reading()
         if not self._between_requests():
+            self.cycle.scope["state"]["refused"] = status
             self.cycle.disconnected = True  # for the application the client is gone
             self.cycle.message_event.set()
             if self.cycle.response_started:
@@ -180,31 +180,4 @@ class Connection(H11Protocol):
         self.transport.write(
             f"{head}connection: close\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
         )
-        self._expect(self.transport.close, LINGER_SECONDS)
-
-
-class _Flow(FlowControl):
-    """Reading stops while uvicorn has enough (``full``) or while something waits to be parsed."""
-
-    def __init__(self, transport: Any, resumed: Callable[[], Any]) -> None:
-        super().__init__(transport)
-        self.full = False
-        self._resumed = resumed
-
-    def pause_reading(self) -> None:
-        """uvicorn has enough."""
-        self.full = True
-        super().pause_reading()
-
-    def resume_reading(self) -> None:
-        """uvicorn takes more, first of what was read already."""
-        if self.full:
-            self.full = False
-            self._resumed()
-
-    def hold(self, held: bool) -> None:
-        """Read no more for now, or again."""
-        if held or self.full:
-            super().pause_reading()
-        else:
-            super().resume_reading()
+        self._expect(self.transport.close, _LINGER_SECONDS)

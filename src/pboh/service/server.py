@@ -1,4 +1,4 @@
-"""The process that starts the workers, replaces those that end or hang, and stops them in time."""
+"""The processes of a server: workers, and one that replaces those that end or hang and stops them in time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
-from pboh.service.app import open_linker
+import uvicorn
+
+from pboh.service.app import create_app, open_linker
+from pboh.service.bounded import BoundedLinker
+from pboh.service.connection import Connection
 from pboh.service.logs import log_config
 from pboh.service.options import Options, listen
-from pboh.service.worker import work
 
 HUNG_SECONDS = 30.0  # a worker whose event loop stands still that long is replaced
 START_SECONDS = 120.0  # the same before it has begun to serve
+_BEAT_SECONDS = 1
+_LAST_SECONDS = 2  # of the time for shutting down, for ending what did not finish
+_KILL_SECONDS = 0.5  # the same, for burying a worker that had to be killed
 _METRICS = "pboh-metrics-"
 log = logging.getLogger("pboh.service")
 
@@ -66,7 +74,7 @@ class Worker:
     def stop(self, seconds: float) -> None:
         """Tell it to stop within so many seconds."""
         if self.ends is None:
-            self.ends = monotonic() + seconds
+            self.ends = monotonic() + max(0.0, seconds - _KILL_SECONDS)
             self.process.terminate()
 
 
@@ -148,3 +156,43 @@ def _metrics_folder() -> Iterator[str]:
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"{_METRICS}{os.getpid()}-") as folder:
         yield folder
+
+
+# -- workers --------------------------------------------------------------------------------------------
+
+
+def work(options: Options, listening: socket.socket, life: Pipe) -> None:
+    """Serve until told to stop, beating through ``life`` as long as the event loop runs."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # meant for the process that replaces workers
+    bounded = BoundedLinker(partial(open_linker, options), options.limits, threads=options.threads)
+    server = uvicorn.Server(config(options, create_app(bounded), life))
+    server.run(sockets=[listening])
+
+
+def config(options: Options, app: Any, life: Pipe | None = None) -> uvicorn.Config:
+    """How uvicorn runs the application."""
+    limits = options.limits
+
+    async def beat() -> None:
+        if life is not None:
+            try:
+                life.send_bytes(b".")
+            except OSError:  # nobody watches any more: end like after a SIGTERM
+                signal.raise_signal(signal.SIGTERM)
+
+    return uvicorn.Config(
+        app,
+        loop="asyncio",  # the only one whose protocols say how much they read at a time
+        http=partial(Connection, limits=limits),  # type: ignore[arg-type]
+        h11_max_incomplete_event_size=limits.head,
+        ws="none",
+        lifespan="on",
+        log_config=log_config(options.log_format, options.log_level),
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=max(1, int(limits.client_seconds)),
+        timeout_graceful_shutdown=max(0, options.shutdown_seconds - _LAST_SECONDS),
+        callback_notify=beat,
+        timeout_notify=_BEAT_SECONDS,
+    )

@@ -19,7 +19,6 @@ from pboh.document import Document
 from pboh.formats.nif import HEAD, NIF, context_turtle, phrase_turtle
 from pboh.formats.turtle import IRI, TYPE, Literal, TurtleError, parse_turtle
 from pboh.service.address import STRING, Address
-from pboh.service.bounded import BoundedLinker
 from pboh.service.call import Call
 from pboh.service.errors import RequestError, clean, too_many
 
@@ -36,18 +35,6 @@ _FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _MOST_CONTEXTS = 100
 _MOST_RESOURCES = 100_000
-
-
-@dataclass(slots=True)
-class _Resource:
-    """What was said of one subject."""
-
-    text: str | None = None
-    begin: str | None = None
-    end: str | None = None
-    anchor: str | None = None
-    context: str | None = None
-    container: bool = False
 
 
 @dataclass(slots=True)
@@ -70,68 +57,59 @@ class Context:
     utf16: bool = False
 
 
-def annotate(bounded: BoundedLinker, call: Call) -> Response:
+def annotate(call: Call) -> Response:
     """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
-    parts = [HEAD]
-    for context in read(call.text(*MEDIA_TYPES)):
-        if context.phrases:
-            document = bounded.disambiguate(context.text, _code_points(context))
-        else:
-            document = bounded.link(context.text)
-        call.note(document)
-        parts.append(write(context, document))
+    contexts = read(call.text(*MEDIA_TYPES))
+    parts = [write(c, call.resolve(c.text, _code_points(c) or None)) for c in contexts]
     kind = "text/turtle" if "text/turtle" in call.request.headers.get("accept", "") else MEDIA_TYPES[0]
-    return Response("".join(parts).encode(), headers={"content-type": f"{kind}; charset=utf-8"})
+    return Response("".join([HEAD, *parts]).encode(), headers={"content-type": f"{kind}; charset=utf-8"})
 
 
 def read(turtle: str) -> list[Context]:
     """The contexts of a NIF document with their phrases, in the order written."""
-    found: dict[str, _Resource] = {}
+    found: dict[str, dict[str, str]] = {}  # what was said of each subject
     try:
         for subject, predicate, value in parse_turtle(turtle):
-            name = _FIELDS.get(predicate)
+            name = _FIELDS.get(predicate, "")
             if predicate == TYPE:
-                resource = found.setdefault(subject, _Resource())
-                resource.container |= str(value) in _CONTAINERS
+                kinds = found.setdefault(subject, {})
+                if str(value) in _CONTAINERS:
+                    kinds["container"] = str(value)
             elif name == "context" or (name and isinstance(value, Literal)):
-                setattr(found.setdefault(subject, _Resource()), name, str(value))
+                found.setdefault(subject, {})[name] = str(value)
             if len(found) > _MOST_RESOURCES:
                 raise too_many(len(found), "resources", _MOST_RESOURCES)
     except TurtleError as reason:
         raise RequestError(400, reason.what, where=reason.where) from None
     contexts = _contexts(found)
-    for address, resource in found.items():
-        if resource.text is None and not resource.container and resource.context in contexts:
-            phrase = _phrase(address, resource)
-            if phrase is not None:
-                contexts[resource.context].phrases.append(phrase)
+    for address, said in found.items():
+        context = contexts.get(said.get("context", ""))
+        phrase = _phrase(address, said) if context and not said.keys() & {"text", "container"} else None
+        if context and phrase:
+            context.phrases.append(phrase)
     for context in contexts.values():
-        context.utf16 = _counts_utf16(context, found[context.uri].end)
+        context.utf16 = _counts_utf16(context, found[context.uri].get("end"))
     return list(contexts.values())
 
 
-def _contexts(found: dict[str, _Resource]) -> dict[str | None, Context]:
-    contexts: dict[str | None, Context] = {}
-    for subject, resource in found.items():
-        if resource.text is None:
-            continue
-        if not isinstance(subject, IRI) or not subject or _NO_IRI.search(subject):
-            raise RequestError(
-                422, "the nif:Context has no address of its own", todo="Give it an absolute IRI"
-            )
-        contexts[subject] = Context(str(subject), resource.text)
+def _contexts(found: dict[str, dict[str, str]]) -> dict[str, Context]:
+    contexts = {
+        subject: Context(str(subject), said["text"]) for subject, said in found.items() if "text" in said
+    }
     if not contexts:
         raise RequestError(422, "there is no nif:Context with a nif:isString")
     if len(contexts) > _MOST_CONTEXTS:
         raise too_many(len(contexts), "contexts", _MOST_CONTEXTS)
+    if not all(isinstance(subject, IRI) and subject and not _NO_IRI.search(subject) for subject in contexts):
+        todo = "Give it an absolute IRI"
+        raise RequestError(422, "the nif:Context has no address of its own", todo=todo)
     return contexts
 
 
-def _phrase(subject: str, resource: _Resource) -> Phrase | None:
+def _phrase(subject: str, said: dict[str, str]) -> Phrase | None:
     """A phrase with its offsets, from its properties or its address; None for something without any."""
     written = _FRAGMENT.search(subject)
-    begin = resource.begin if resource.begin is not None else written and written[1]
-    end = resource.end if resource.end is not None else written and written[2]
+    begin, end = (said.get(name, written and written[k]) for k, name in ((1, "begin"), (2, "end")))
     if begin is None or end is None:
         return None
     try:
@@ -140,7 +118,7 @@ def _phrase(subject: str, resource: _Resource) -> Phrase | None:
     except ValueError:
         raise RequestError(422, f"the phrase {clean(subject)} has offsets that are no integers") from None
     uri = "" if not isinstance(subject, IRI) or _NO_IRI.search(subject) else str(subject)
-    return Phrase(uri, start, stop, resource.anchor)
+    return Phrase(uri, start, stop, said.get("anchor"))
 
 
 def _counts_utf16(context: Context, end: str | None) -> bool:

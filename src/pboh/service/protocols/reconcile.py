@@ -12,7 +12,6 @@ from starlette.responses import Response
 from pboh.document import Mention
 from pboh.formats.identifiers import DBPEDIA, dbpedia, underscored
 from pboh.service.address import FORM, JSON, STRING, Address, parameter
-from pboh.service.bounded import BoundedLinker
 from pboh.service.call import Call, json_response, number
 from pboh.service.errors import RequestError, clean, too_many
 
@@ -32,38 +31,38 @@ class Query(msgspec.Struct):
     properties: list[dict[str, Any]] = []
 
 
-def reconcile(bounded: BoundedLinker, call: Call) -> Response:
+def reconcile(call: Call) -> Response:
     """The service's description or, with `queries`, the candidates of every cell."""
     given = call.fields()
     if "queries" in given:
-        return _open(answers(bounded, read(bounded, given["queries"])), given)
-    return _open(manifest(bounded, str(call.request.base_url).rstrip("/")), given)
+        return _open(answers(call, read(call, given["queries"])), given)
+    return _open(manifest(call, str(call.request.base_url).rstrip("/")), given)
 
 
-def suggest(bounded: BoundedLinker, call: Call) -> Response:
+def suggest(call: Call) -> Response:
     """Entities whose name is `prefix`."""
     given = call.fields()
     prefix = given.get("prefix", "")
     skip = int(number(given, "cursor", 0, 0, 10_000))
-    found = bounded.named(prefix) if prefix.strip() else []
+    found = call.named(prefix) if prefix.strip() else []
     rows = [{"id": underscored(e.title), "name": e.title, "notable": [_TYPE]} for e in found[skip:]]
     return _open({"result": rows}, given)
 
 
-def preview(bounded: BoundedLinker, call: Call) -> Response:
+def preview(call: Call) -> Response:
     """A few words about an entity, as HTML."""
-    entity = bounded.entity(call.fields().get("id", ""))
+    entity = call.entity(call.fields().get("id", ""))
     title = escape(entity.title)
     page = (
         f"<!DOCTYPE html><html><head><meta charset='utf-8'></head><body>"
         f"<a href='{escape(dbpedia(entity.title))}' rel='noreferrer' target='_blank'>{title}</a>"
-        f"<p>{bounded.links(entity):,} links</p></body></html>"
+        f"<p>{call.links(entity):,} links</p></body></html>"
     )
     framed = "default-src 'none'; frame-ancestors *"
     return Response(page, media_type="text/html", headers={**_OPEN, "content-security-policy": framed})
 
 
-def manifest(bounded: BoundedLinker, address: str) -> dict[str, Any]:
+def manifest(call: Call, address: str) -> dict[str, Any]:
     """What the service can do, for OpenRefine."""
     return {
         "versions": ["0.1", "0.2"],
@@ -71,25 +70,25 @@ def manifest(bounded: BoundedLinker, address: str) -> dict[str, Any]:
         "identifierSpace": DBPEDIA,
         "schemaSpace": "http://www.w3.org/2004/02/skos/core#",
         "defaultTypes": [_TYPE],
-        "batchSize": bounded.limits.documents,
+        "batchSize": call.limits.documents,
         "view": {"url": DBPEDIA + "{{id}}"},
         "preview": {"url": f"{address}/reconcile/preview?id={{{{id}}}}", "width": 320, "height": 100},
         "suggest": {"entity": {"service_url": address, "service_path": "/reconcile/suggest/entity"}},
     }
 
 
-def read(bounded: BoundedLinker, text: str) -> dict[str, Query]:
+def read(call: Call, text: str) -> dict[str, Query]:
     """The queries of a batch, by key."""
     try:
         queries = msgspec.json.decode(text, type=dict[str, Query])
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as reason:
         raise RequestError(400, f"queries cannot be read ({clean(str(reason), 160)})") from None
-    if len(queries) > bounded.limits.documents:
-        raise too_many(len(queries), "queries", bounded.limits.documents)
+    if len(queries) > call.limits.documents:
+        raise too_many(len(queries), "queries", call.limits.documents)
     return queries
 
 
-def answers(bounded: BoundedLinker, queries: dict[str, Query]) -> dict[str, Any]:
+def answers(call: Call, queries: dict[str, Query]) -> dict[str, Any]:
     """Candidates of every cell; the cells together are one document, its lines their rows."""
     lines, spans, keys, at = [], [], [], 0
     for key, query in queries.items():
@@ -101,7 +100,7 @@ def answers(bounded: BoundedLinker, queries: dict[str, Query]) -> dict[str, Any]
             spans.append((at, at + len(name)))
         lines.append(line)
         at += len(line) + 1
-    document = bounded.disambiguate("\n".join(lines), spans)
+    document = call.resolve("\n".join(lines), spans)
     found = dict(zip(keys, document, strict=True))
     return {key: {"result": _rows(found.get(key), query.limit)} for key, query in queries.items()}
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
-from starlette.responses import Response
 
 from pboh.formats.identifiers import underscored
 from pboh.service.address import JSON, Address
-from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call, json_response
+from pboh.service.call import Call
 from pboh.service.protocols.v1_schemas import Index, Text
 
 
@@ -22,29 +20,15 @@ class RelRequest(Struct, forbid_unknown_fields=True):
     tagger: Annotated[str | None, Meta(description="Accepted and ignored: there is one detector.")] = None
 
 
-def rel(bounded: BoundedLinker, call: Call) -> Response:
+def rel(call: Call) -> Any:
     """Rows of start, length, mention, entity, confidence of both steps, and tag."""
     given = call.json(RelRequest)
-    if given.spans:
-        document = bounded.disambiguate(given.text, [(start, start + size) for start, size in given.spans])
-    else:
-        document = bounded.link(given.text)
-    call.note(document)
-    return json_response(
-        [
-            [
-                m.start,
-                m.end - m.start,
-                m.text,
-                underscored(m.entity.title),
-                m.probability,
-                m.detection,
-                "NULL",
-            ]
-            for m in document
-            if m.entity is not None
-        ]
-    )
+    document = call.resolve(given.text, [(start, start + size) for start, size in given.spans] or None)
+    return [
+        (m.start, m.end - m.start, m.text, underscored(m.entity.title), m.probability, m.detection, "NULL")
+        for m in document
+        if m.entity is not None
+    ]
 
 
 ADDRESSES = [

@@ -11,7 +11,6 @@ from starlette.responses import Response
 from pboh.document import Document, Entity, Mention
 from pboh.formats.identifiers import dbpedia, escaped
 from pboh.service.address import FORM, JSON, STRING, Address, parameter
-from pboh.service.bounded import BoundedLinker
 from pboh.service.call import Call, json_response, number
 from pboh.service.errors import RequestError, clean
 
@@ -43,28 +42,28 @@ class _Question:
 # -- the four processes ---------------------------------------------------------------------------
 
 
-def annotate(bounded: BoundedLinker, call: Call) -> Response:
+def annotate(call: Call) -> Response:
     """Find and resolve the mentions of a text."""
     question = _Question(call.fields())
-    return _resources(bounded, call, question, bounded.link(question.text))
+    return _resources(call, question, call.resolve(question.text))
 
 
-def disambiguate(bounded: BoundedLinker, call: Call) -> Response:
+def disambiguate(call: Call) -> Response:
     """Resolve the surface forms given in Spotlight's XML."""
     question = _Question(call.fields())
     question.text, spans = read_annotation(question.text)
-    return _resources(bounded, call, question, bounded.disambiguate(question.text, spans))
+    return _resources(call, question, call.resolve(question.text, spans))
 
 
-def candidates(bounded: BoundedLinker, call: Call) -> Response:
+def candidates(call: Call) -> Response:
     """Find the mentions of a text and show the candidates of each."""
     question = _Question(call.fields())
-    document = bounded.link(question.text)
+    document = call.resolve(question.text)
     forms = []
     for mention in document:
         resources = [
             resource
-            for resource in _ranked(bounded, mention)
+            for resource in _ranked(call, mention)
             if float(resource["@finalScore"]) >= question.confidence
             and int(resource["@support"]) >= question.support
         ]
@@ -74,24 +73,23 @@ def candidates(bounded: BoundedLinker, call: Call) -> Response:
     return _annotation(call, document, forms)
 
 
-def spot(bounded: BoundedLinker, call: Call) -> Response:
+def spot(call: Call) -> Response:
     """Find the mentions of a text."""
-    document = bounded.link(_Question(call.fields()).text)
+    document = call.resolve(_Question(call.fields()).text)
     return _annotation(call, document, [_form(mention) for mention in document])
 
 
 # -- answers --------------------------------------------------------------------------------------
 
 
-def _resources(bounded: BoundedLinker, call: Call, question: _Question, document: Document) -> Response:
+def _resources(call: Call, question: _Question, document: Document) -> Response:
     kind = call.accepted(HTML, JSON)
-    call.note(document)
     kept = [
         (mention, mention.entity, support)
         for mention in document
         if mention.entity is not None
         and mention.probability >= question.confidence
-        and (support := bounded.links(mention.entity)) >= question.support
+        and (support := call.links(mention.entity)) >= question.support
     ]
     if kind == HTML:
         return Response(html_page(question.text, [mention for mention, *_ in kept]), media_type=HTML)
@@ -122,7 +120,7 @@ def _resource(mention: Mention, entity: Entity, support: int) -> dict[str, str]:
     }
 
 
-def _ranked(bounded: BoundedLinker, mention: Mention) -> list[dict[str, str]]:
+def _ranked(call: Call, mention: Mention) -> list[dict[str, str]]:
     following = [candidate.probability for candidate in mention.candidates[1:]] + [0.0]
     return [
         {
@@ -130,7 +128,7 @@ def _ranked(bounded: BoundedLinker, mention: Mention) -> list[dict[str, str]]:
             "@uri": escaped(candidate.entity.title),
             "@contextualScore": repr(candidate.probability),
             "@percentageOfSecondRank": repr(_share(after, candidate.probability)),
-            "@support": str(bounded.links(candidate.entity)),
+            "@support": str(call.links(candidate.entity)),
             "@priorScore": repr(candidate.prior),
             "@finalScore": repr(candidate.probability),
             "@types": "",
@@ -149,7 +147,6 @@ def _form(mention: Mention) -> dict[str, Any]:
 
 def _annotation(call: Call, document: Document, forms: list[dict[str, Any]]) -> Response:
     call.accepted(JSON)
-    call.note(document)
     return json_response({"annotation": {"@text": document.text} | ({"surfaceForm": forms} if forms else {})})
 
 
@@ -216,31 +213,15 @@ _PARAMETERS = (
     parameter("support", "Leave out entities with fewer links than this."),
     parameter("policy", "Accepted; it only matters together with a filter by type, which there is none."),
 )
-_FORMS = {
-    FORM: {
-        "type": "object",
-        "properties": {given["name"]: given["schema"] for given in _PARAMETERS},
-        "required": ["text"],
-    }
-}
+_FIELDS = {given["name"]: given["schema"] for given in _PARAMETERS}
+_FORMS = {FORM: {"type": "object", "properties": _FIELDS, "required": ["text"]}}
 _JSON: dict[str, Any] = {JSON: {"type": "object"}}
-_REFUSES = {406: "None of the accepted formats is available."}
+_PAGE: dict[str, Any] = {**_JSON, HTML: STRING}
 ADDRESSES = [
-    address
-    for answer, gives in (
-        (annotate, {**_JSON, HTML: STRING}),
-        (disambiguate, {**_JSON, HTML: STRING}),
-        (candidates, _JSON),
-        (spot, _JSON),
+    Address(
+        method, f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
+        gives=gives, refuses={406: "None of the accepted formats is available."}, **asked,
     )
-    for address in (
-        Address(
-            "GET", f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
-            gives=gives, parameters=_PARAMETERS, refuses=_REFUSES,
-        ),
-        Address(
-            "POST", f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
-            takes=_FORMS, gives=gives, refuses=_REFUSES,
-        ),
-    )
+    for answer, gives in ((annotate, _PAGE), (disambiguate, _PAGE), (candidates, _JSON), (spot, _JSON))
+    for method, asked in (("GET", {"parameters": _PARAMETERS}), ("POST", {"takes": _FORMS}))
 ]  # fmt: skip

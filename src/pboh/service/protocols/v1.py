@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import msgspec
-from starlette.responses import Response
 
 import pboh
 from pboh.detection.link import decision_of
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
 from pboh.service.address import JSON, Address, parameter
-from pboh.service.bounded import BoundedLinker
-from pboh.service.call import Call, json_response
+from pboh.service.call import Call
 from pboh.service.errors import RequestError, status_of, too_many
 from pboh.service.protocols import v1_schemas as schemas
 from pboh.service.protocols.graph import graph
@@ -27,110 +24,90 @@ _OF_CORPUS = ("wiki", "language", "date")
 # -- documents ------------------------------------------------------------------------------------------
 
 
-def link(bounded: BoundedLinker, call: Call) -> Response:
+def link(call: Call) -> Any:
     """Find the mentions of a text and resolve them together."""
     given = call.json(schemas.LinkRequest)
-    document = bounded.link(given.text, threshold=given.threshold)
-    call.note(document)
-    return json_response(document.to_dict(given.candidates))
+    return call.resolve(given.text, threshold=given.threshold).to_dict(given.candidates)
 
 
-def disambiguate(bounded: BoundedLinker, call: Call) -> Response:
+def disambiguate(call: Call) -> Any:
     """Resolve given mentions together. A mention with an entity is clamped to it."""
     given = call.json(schemas.DisambiguateRequest)
-    document = _resolved(bounded, given.text, given.mentions, given.overlapping)
-    call.note(document)
-    return json_response(document.to_dict(given.candidates))
+    return _resolved(call, given, given.overlapping).to_dict(given.candidates)
 
 
-def batch(bounded: BoundedLinker, call: Call) -> Response:
+def batch(call: Call) -> Any:
     """Resolve several documents; one that cannot be answered does not stop the others."""
     given = call.json(schemas.BatchRequest)
-    if len(given.documents) > bounded.limits.documents:
-        raise too_many(len(given.documents), "documents", bounded.limits.documents)
+    if len(given.documents) > call.limits.documents:
+        raise too_many(len(given.documents), "documents", call.limits.documents)
     call.check_total(sum(len(document.mentions or ()) for document in given.documents))
-    return json_response(
-        {"documents": [_one(bounded, call, document, given) for document in given.documents]}
-    )
+    return {"documents": [_one(call, document, given) for document in given.documents]}
 
 
-def _one(
-    bounded: BoundedLinker, call: Call, document: schemas.BatchDocument, given: schemas.BatchRequest
-) -> dict[str, Any]:
+def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchRequest) -> dict[str, Any]:
     """One document of a batch, or its error."""
     try:
-        resolved = _resolved(bounded, document.text, document.mentions, given.overlapping)
+        resolved = _resolved(call, document, given.overlapping)
     except PbohError as error:
+        call.check_total(call.mentions)
         if status_of(error) >= 500:  # nothing that this document can help
             raise
         return {"error": str(error)}
-    call.note(resolved)
     return {**resolved.to_dict(given.candidates), "id": document.id}
 
 
-def factor_graph(bounded: BoundedLinker, call: Call) -> Response:
+def factor_graph(call: Call) -> Any:
     """The document's factor graph and the beliefs of every round: what the page draws."""
     given = call.json(schemas.GraphRequest)
-    document = _resolved(bounded, given.text, given.mentions, given.overlapping, given.threshold)
-    if len(document) > bounded.limits.mentions:
-        raise too_many(len(document), "mentions", bounded.limits.mentions)
-    call.note(document)
-    return json_response(graph(document))
+    document = _resolved(call, given, given.overlapping, given.threshold)
+    if len(document) > call.limits.mentions:
+        raise too_many(len(document), "mentions", call.limits.mentions)
+    return graph(document)
 
 
-def explain(bounded: BoundedLinker, call: Call) -> Response:
+def explain(call: Call) -> Any:
     """The terms of the score of every candidate of one mention."""
     given = call.json(schemas.ExplainRequest)
     count = len(given.mentions)
     if given.mention >= count:
         raise RequestError(422, f"there is no mention {given.mention}: the document has {count}")
-    mention = _resolved(bounded, given.text, given.mentions, given.overlapping).mentions[given.mention]
+    mention = _resolved(call, given, given.overlapping).mentions[given.mention]
     explained = (mention.explain(candidate.entity) for candidate in mention.candidates)
-    return json_response({"explanations": [e.to_dict() for e in explained if e is not None]})
+    return {"explanations": [e.to_dict() for e in explained if e is not None]}
 
 
-def _resolved(
-    bounded: BoundedLinker,
-    text: str,
-    mentions: Sequence[schemas.GivenMention] | None,
-    overlapping: bool,
-    threshold: float | None = None,
-) -> Document:
+def _resolved(call: Call, given: Any, overlapping: bool, threshold: float | None = None) -> Document:
     """A document with the given mentions, or with those that are found."""
-    if mentions is None:
-        return bounded.link(text, threshold=threshold)
-    spans = [(mention.start, mention.end, mention.entity) for mention in mentions]
-    return bounded.disambiguate(text, spans, overlapping=overlapping)
+    spans = None if given.mentions is None else [(m.start, m.end, m.entity) for m in given.mentions]
+    return call.resolve(given.text, spans, overlapping=overlapping, threshold=threshold)
 
 
 # -- look-ups -------------------------------------------------------------------------------------------
 
 
-def entity(bounded: BoundedLinker, call: Call) -> Response:
+def entity(call: Call) -> Any:
     """An entity by its title or a redirect to it; blanks may be written as underscores."""
-    return json_response(_described(bounded, bounded.entity(call.request.path_params["title"])))
+    return _described(call, call.entity(call.request.path_params["title"]))
 
 
-def search(bounded: BoundedLinker, call: Call) -> Response:
+def search(call: Call) -> Any:
     """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
-    found = bounded.named(call.fields().get("name", ""))
-    return json_response({"entities": [_described(bounded, entity) for entity in found]})
+    return {"entities": [_described(call, entity) for entity in call.named(call.fields().get("name", ""))]}
 
 
-def info(bounded: BoundedLinker, call: Call) -> Response:
+def info(call: Call) -> Any:
     """What answers here: program, model, settings and limits."""
-    linker = bounded.linker
-    return json_response(
-        {
-            "version": pboh.__version__,
-            "language": linker.model.info.get("language"),
-            "entities": linker.model.entities,
-            "model": _shown(linker.model.info),
-            "settings": asdict(linker.settings),
-            "threshold": decision_of(linker.model.info).threshold,
-            "limits": msgspec.structs.asdict(bounded.limits),
-        }
-    )
+    linker = call.linker
+    return {
+        "version": pboh.__version__,
+        "language": linker.model.info.get("language"),
+        "entities": linker.model.entities,
+        "model": _shown(linker.model.info),
+        "settings": asdict(linker.settings),
+        "threshold": decision_of(linker.model.info).threshold,
+        "limits": msgspec.structs.asdict(call.limits),
+    }
 
 
 def _shown(info: dict[str, Any]) -> dict[str, Any]:
@@ -142,8 +119,8 @@ def _shown(info: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _described(bounded: BoundedLinker, entity: Entity) -> dict[str, Any]:
-    counts = {"links": bounded.links(entity), "documents": bounded.linker.model.documents(entity.index)}
+def _described(call: Call, entity: Entity) -> dict[str, Any]:
+    counts = {"links": call.links(entity), "documents": call.linker.model.documents(entity.index)}
     return {"title": entity.title, "id": entity.id, **counts}
 
 

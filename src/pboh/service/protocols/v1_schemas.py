@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from pboh.document import Contribution
 from pboh.service.address import REFERENCE
 
 Text = Annotated[str, Meta(description="The document. Offsets count its code points.")]
@@ -156,24 +157,16 @@ class GraphAnswer(Struct):
     milliseconds: float
 
 
-class Term(Struct):
-    """One term of a score."""
-
-    label: str
-    value: float
-    mention: int | None
-
-
 class ExplanationAnswer(Struct):
     """The terms of a candidate's score; they add up to ``score``."""
 
     entity: str
     prior: float
     context: float
-    words: list[Term]
+    words: list[Contribution]
     unmatched: float
     coreference: float
-    neighbours: list[Term]
+    neighbours: list[Contribution]
     score: float
 
 
