@@ -14,18 +14,18 @@ import pboh
 SOURCE = Path(pboh.__file__).parent
 STREAM = (
     "errors", "deadline", "text", "files", "document", "formats",  # what everybody may use
-    "corpus", "counts", "model", "train",  # from pages to a model
+    "corpus", "counts", "model",  # from pages to a model
     "inference", "detection", "linker",  # from a text to a document
-    "evaluation", "learning", "annotation", "service", "integrations", "cli",  # what is done with it
+    "evaluation", "learning", "train", "annotation", "service", "integrations", "cli",  # what is done with it
 )  # fmt: skip
 """Rooms and files at the top of the package, up the stream first."""
 APART = {
     "model": {"corpus", "counts"},
-    "inference": {"corpus", "counts", "train"},
-    "detection": {"corpus", "counts", "train"},
-    "linker": {"corpus", "counts", "train"},
-    "evaluation": {"corpus", "counts", "train"},
-    "learning": {"counts", "train"},
+    "inference": {"corpus", "counts"},
+    "detection": {"corpus", "counts"},
+    "linker": {"corpus", "counts"},
+    "evaluation": {"corpus", "counts"},
+    "learning": {"counts"},
     "service": {"corpus", "counts", "train"},
 }
 """Rooms up the stream that a room has no business with: a model is opened without what built it."""

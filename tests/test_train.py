@@ -1,4 +1,4 @@
-"""`pboh train`: one command, resumable, and nothing done twice."""
+"""`pboh train`: one command, resumable, nothing done twice, and a model that is finished at the end."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pboh.cli import main
+from pboh.corpus.extract import Options
+from pboh.detection.finder_training import FinderOptions
 from pboh.errors import InputError
+from pboh.evaluation.breakdowns import calibration_of
+from pboh.evaluation.datasets import read_dataset
+from pboh.evaluation.end_to_end import evaluate_end_to_end
+from pboh.evaluation.leakage import check_not_tuned_on
+from pboh.evaluation.runner import evaluate
+from pboh.linker import load
 from pboh.model.build import BuildOptions
-from pboh.train import COUNTING, train, work_folder
+from pboh.model.store import verify
+from pboh.train import COUNTING, HELD_OUT, FitOptions, train, work_folder
 
 WORLD = Path(__file__).parent / "data" / "world.xml"
+QUICK = FitOptions(finder=FinderOptions(rows=1 << 12, epochs=1, per_page=20))
+SOME: dict[str, Any] = {"extraction": Options(hold_out=40), "fitting": QUICK, "workers": 1}
 
 
 class Stages(list[str]):
@@ -30,16 +42,28 @@ class Stages(list[str]):
         self.append(f"{stage} {step.split()[0]}" if stage == "count" and step else stage)
 
 
-def did(model: Path, **options: object) -> set[str]:
+def did(model: Path, **options: Any) -> set[str]:
     stages = Stages()
-    train([WORLD], model, workers=1, report=stages, **options)  # type: ignore[arg-type]
+    train([WORLD], model, **SOME | options, report=stages)
     return {stage for stage in stages if stage not in ("done", "count done")}
+
+
+def content(model: Path) -> dict[str, Any]:
+    """All that a model consists of, but for the time it was made."""
+    files = {path.name: path.read_bytes() for path in model.iterdir() if path.suffix != ".json"}
+    described = json.loads((model / "model.json").read_text())
+    del described["created"]
+    described["corpus"] = [{**source, "folder": ""} for source in described["corpus"]]
+    figures = json.loads((model / "train.json").read_text())["steps"]["judge"]["figures"]
+    return {**files, "model.json": list(described.items()), "figures": figures}
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = tmp_path_factory.mktemp("trained") / "model"
-    assert train([WORLD], model, workers=1)["fresh"]
+    stages = Stages()
+    assert train([WORLD], model, **SOME, report=stages)["fresh"]
+    assert {"extract", "build", "finder", "fit", "judge"} <= set(stages)
     return model
 
 
@@ -50,34 +74,128 @@ def model(trained: Path, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+def test_the_model_is_finished(trained: Path) -> None:
+    verify(trained)
+    linker = load(trained)
+    assert {"finder_weights", "finder_words", "entity_nameness"} <= set(linker.model.arrays)
+    assert {"calibration", "detection", "tuned_on"} <= set(linker.model.info)
+    assert linker.settings.threshold == linker.model.info["calibration"]["threshold"]
+    assert linker.engine.reliability is not None
+
+
+def test_the_summary_is_what_evaluation_says_about_pages_it_was_not_fitted_on(trained: Path) -> None:
+    figures = json.loads((trained / "train.json").read_text())["steps"]["judge"]["figures"]["held_out"]
+    linker, pages = load(trained), read_dataset(f"{trained / HELD_OUT}#20:40")
+    check_not_tuned_on(linker.model.info, [pages])
+    [run] = evaluate(linker, [pages]).runs
+    [raw] = evaluate_end_to_end(linker, [pages])
+    assert (figures["pages"], figures["links"]) == (20, pages.mentions)
+    assert figures["given_mentions"]["f1"] == run.row.micro.f1 > 0.5
+    assert figures["given_mentions"]["calibration_error"] == calibration_of([run.judgement]).error
+    assert figures["raw_text"]["precision"] == raw.a2kb["strong"].precision
+    assert figures["raw_text"]["recall"] == raw.a2kb["strong"].recall
+    with pytest.raises(InputError, match="chose the settings"):
+        check_not_tuned_on(linker.model.info, [read_dataset(f"{trained / HELD_OUT}#0:20")])
+
+
 def test_running_again_does_nothing(model: Path) -> None:
     before = (model / "model.json").stat().st_mtime_ns
-    assert not train([WORLD], model, workers=1)["fresh"]
+    again = train([WORLD], model, **SOME)
+    assert not again["fresh"] and again["held_out"]["pages"] == 20
     assert (model / "model.json").stat().st_mtime_ns == before
 
 
-def test_a_changed_option_redoes_only_what_depends_on_it(model: Path) -> None:
-    assert did(model, building=BuildOptions(fuzzy=False)) >= {"build"}
+def test_a_changed_option_redoes_only_what_depends_on_it(model: Path, tmp_path: Path) -> None:
+    finish = {"finder", "fit", "judge"}
+    assert did(model, building=BuildOptions(fuzzy=False)) >= {"build", *finish}
     changed = did(model, counting=replace(COUNTING, min_word_count=3))
     assert {stage for stage in changed if stage.startswith("count ")} == {"count word_entity", "count totals"}
+    assert did(model, fitting=replace(QUICK, finder=replace(QUICK.finder, epochs=2))) >= finish
+
+
+def test_own_gold_redoes_only_the_fit(model: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    text = "Müller scored for Bayern."
+    mentions = [{"start": 0, "end": 6, "gold": "Thomas Müller"}, {"start": 18, "end": 24, "gold": None}]
+    gold.write_text(json.dumps({"id": "1", "text": text, "mentions": mentions}) + "\n")
+    own = replace(QUICK, gold=(str(gold),))
+    assert did(model, fitting=own) == {"fit", "judge"}
+    assert "gold" in load(model).model.info["tuned_on"]["datasets"]
+    assert did(model, fitting=own) == set()
+    gold.write_text(gold.read_text().replace("Thomas", "Gerd"))
+    assert did(model, fitting=own) == {"fit", "judge"}
+
+
+def test_gold_that_is_not_there_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such dataset"):
+        train([WORLD], tmp_path / "m", fitting=FitOptions(gold=(str(tmp_path / "no.jsonl"),)))
+    assert not work_folder(tmp_path / "m").exists()
+
+
+def test_without_fitting_every_page_is_counted(tmp_path: Path) -> None:
+    made = train([WORLD], tmp_path / "model", fitting=None, workers=1)
+    assert made["totals"]["documents"] == 146 and "held_out" not in made
+    assert not (tmp_path / "model" / HELD_OUT).exists()
+    info = load(tmp_path / "model").model.info
+    assert not {"calibration", "detection"} & set(info) and "finder_weights" not in info["arrays"]
+
+
+def test_too_few_pages_are_not_fitted_on(tmp_path: Path) -> None:
+    made = train([WORLD], tmp_path / "model", extraction=Options(hold_out=4), fitting=QUICK, workers=1)
+    assert made["fitted"] is False
+    assert made["held_out"]["pages"] == 2
+    assert "calibration" not in load(tmp_path / "model").model.info
 
 
 def test_without_the_work_folder(tmp_path: Path) -> None:
-    train([WORLD], tmp_path / "model", workers=1, keep_work=False)
+    options = {**SOME, "fitting": None, "keep_work": False}
+    train([WORLD], tmp_path / "model", **options)
     assert not work_folder(tmp_path / "model").exists()
-    assert not train([WORLD], tmp_path / "model", workers=1, keep_work=False)["fresh"]
+    assert not train([WORLD], tmp_path / "model", **options)["fresh"]
 
 
-def test_stopped_while_counting_it_goes_on(tmp_path: Path) -> None:
-    def stop(done: float, total: float | None = None, detail: str = "") -> None:
-        if detail.startswith("count: incidences"):
+class Stop:
+    """A report that stops the training at the first detail that begins like this."""
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+
+    def __call__(self, done: float, total: float | None = None, detail: str = "") -> None:
+        if detail.startswith(self.detail):
             raise KeyboardInterrupt
 
+
+def test_stopped_while_counting_it_goes_on(tmp_path: Path, trained: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        train([WORLD], tmp_path / "model", workers=1, report=stop)
+        train([WORLD], tmp_path / "model", **SOME, report=Stop("count: incidences"))
     assert not (tmp_path / "model").exists()
     rest = did(tmp_path / "model")
     assert "count incidences" in rest and "count anchors" not in rest and "build" in rest
+    assert content(tmp_path / "model") == content(trained)
+
+
+@pytest.mark.parametrize(
+    ("at", "rest"),
+    [
+        ("finder: weights", {"finder", "fit", "judge"}),
+        ("fit: detection", {"fit", "judge"}),
+        ("judge", {"judge"}),
+    ],
+)
+def test_stopped_while_finishing_it_goes_on(at: str, rest: set[str], model: Path, trained: Path) -> None:
+    """First the model is built anew with other options, so that it is stopped amid a change."""
+    other = replace(QUICK, finder=replace(QUICK.finder, epochs=2))
+    with pytest.raises(KeyboardInterrupt):
+        train([WORLD], model, **SOME | {"fitting": other}, report=Stop(at))
+    assert did(model, fitting=other) == rest
+    assert content(model) != content(trained)
+    did(model)
+    assert content(model) == content(trained)
+
+
+def test_the_number_of_workers_changes_nothing(tmp_path: Path, trained: Path) -> None:
+    train([WORLD], tmp_path / "model", **SOME | {"workers": 2})
+    assert content(tmp_path / "model") == content(trained)
 
 
 def test_missing_dump(tmp_path: Path) -> None:
@@ -86,11 +204,24 @@ def test_missing_dump(tmp_path: Path) -> None:
     assert not work_folder(tmp_path / "model").exists()
 
 
-def test_command(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["pboh", "train", str(WORLD), "--out", str(model), "--json", str(model.parent / "f.json")]
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert not stopped.value.code
-    assert "nothing to do" in capsys.readouterr().err
-    assert json.loads((model.parent / "f.json").read_text())["entities"] > 0
+def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = tmp_path / "figures.json"
+    options = ["--out", str(tmp_path / "m"), "--hold-out", "40", "--workers", "1"]
+    for said in ("trained", "nothing to do"):
+        monkeypatch.setattr(sys, "argv", ["pboh", "train", str(WORLD), *options, "--json", str(figures)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert not stopped.value.code
+        shown = capsys.readouterr().err
+        assert said in shown and "on 20 pages it has not seen" in shown
+        made = json.loads(figures.read_text())
+        assert made["entities"] > 0 and made["fitted"] and 0 < made["held_out"]["raw_text"]["f1"] < 1
+
+
+@pytest.mark.slow
+def test_a_real_wiki_is_finished_with_the_defaults(shared: Path, tmp_path: Path) -> None:
+    made = train([shared / "corpus" / "enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "tiny", workers=1)
+    assert made["fitted"]
+    achieved = made["held_out"]
+    assert achieved["pages"] == 30
+    assert achieved["given_mentions"]["calibration_error"] < 0.1

@@ -1,13 +1,13 @@
-"""From dumps to a model in one call: extract, count, build, each stage resumed or skipped as it needs."""
+"""From dumps to a finished model in one call: extract, count, build, fit; each stage resumed or skipped."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,32 @@ import msgspec
 
 from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract, input_files
+from pboh.corpus.gold import write_gold
 from pboh.counts import CountOptions, count
+from pboh.detection.finder_training import FinderOptions
+from pboh.errors import PbohError
+from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.files.progress import Report, silent
-from pboh.files.writing import checksum, disk_errors, folder_size, write_json
+from pboh.files.writing import checksum, disk_errors, folder_size, read_json, write_json
+from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
+from pboh.model.store import read_manifest
 
 RECORD = "train.json"
+HELD_OUT = "held-out.jsonl.gz"
+"""File of a model with the pages that were set aside."""
 # Words seen twice and the names in running text serve our extensions; the paper's model ignores both.
 COUNTING = CountOptions(min_word_count=2, names_in_text=True)
 # Share of each stage in the time of a training, for the one progress bar.
-STAGES = {"extract": 0.45, "count": 0.45, "build": 0.1}
+STAGES = {"extract": 0.3, "count": 0.3, "build": 0.1, "finder": 0.15, "fit": 0.1, "judge": 0.05}
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """How a model is finished; ``gold`` names datasets of the user in which every name is annotated."""
+
+    gold: tuple[str, ...] = ()
+    finder: FinderOptions = field(default_factory=FinderOptions)
 
 
 def work_folder(model: Path) -> Path:
@@ -39,6 +55,7 @@ def train(
     extraction: ExtractOptions | None = None,
     counting: CountOptions | None = None,
     building: BuildOptions | None = None,
+    fitting: FitOptions | None = FitOptions(),  # noqa: B008 - frozen
     memory: int = 4 << 30,
     workers: int | None = None,
     keep_work: bool = True,
@@ -47,67 +64,140 @@ def train(
     """Make the folder ``model`` from dumps; returns what was made, and whether there was anything to do.
 
     Corpus and counts stand in ``MODEL.work``. While they are kept, a changed option redoes only what depends
-    on it; a stopped training goes on where it was either way.
+    on it; a stopped training goes on where it was either way. Without ``fitting`` every page is counted, and
+    the model is left as it was built.
     """
-    started, model = time.monotonic(), Path(model)
-    extraction, building = extraction or ExtractOptions(), building or BuildOptions()
+    started, model, work = time.monotonic(), Path(model), work_folder(Path(model))
+    extraction = extraction or ExtractOptions(hold_out=None)
+    if fitting is None:
+        extraction = replace(extraction, hold_out=0)
     counting = replace(counting or COUNTING, sums=keep_work)
+    building = building or BuildOptions()
     files = input_files(dumps)
-    wanted = _recipe(files, extraction, counting, building)
-    record = _read_record(model)
-    if record.get("recipe") == wanted and (keep_work or not work_folder(model).exists()):
-        return {**record, "fresh": False, "seconds": 0.0}
+    gold = [read_dataset(spec) for spec in fitting.gold] if fitting else []  # refused early, if at all
+    wanted = _recipe(files, gold, fitting, corpus=extraction, counts=counting, model=building)
+    record = _Record(model)
+    if record.recipe == wanted and (keep_work or not work.exists()):
+        return {**record.figures, "fresh": False, "seconds": 0.0}
 
-    work = work_folder(model)
-    with disk_errors(work):
-        work.mkdir(parents=True, exist_ok=True)
-    try:
+    with _removed_if_empty(work):
         extracted = extract(files, work / "corpus", extraction, workers=workers, memory=memory,
                             report=_stage("extract", report))  # fmt: skip
-    finally:
-        with suppress(OSError):  # unless there is something in it
-            work.rmdir()
     count([work / "corpus"], work / "counts", counting, memory=memory, threads=workers,
           report=_stage("count", report))  # fmt: skip
-    made_from = _digest([checksum(work / "counts" / "counts.json"), asdict(building)])
-    if record.get("made_from") != made_from:
-        build_model(work / "counts", model, building, _stage("build", report))
-    record = {
-        "recipe": wanted,
-        "made_from": made_from,
-        "totals": msgspec.json.decode((model / "model.json").read_bytes())["totals"],
-        "model_megabytes": round(folder_size(model) / 1e6, 1),
-    }
-    write_json(model / RECORD, record)
+    record.step("build", [_counted(work), asdict(building), fitting is None],
+                lambda: _build(work, model, building, report))  # fmt: skip
+    if fitting is not None:
+        _finish(work / "corpus", model, fitting, gold, record, report)
+    record.complete(wanted)
     if not keep_work:
         shutil.rmtree(work)
     report(1, 1, "done")
-    made = {**record, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
+    made = {**record.figures, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
     return made | {"problems": extracted.get("problems", [])}
 
 
-def _recipe(dumps: Sequence[Path], *options: Any) -> dict[str, Any]:
-    """The dumps and options a model is made from, as plain values."""
-    found = [(dump.name, dump.stat()) for dump in dumps]
-    sources = [{"name": n, "bytes": about.st_size, "modified": about.st_mtime_ns} for n, about in found]
-    given = {type(one).__module__.split(".")[1]: asdict(one) for one in options}
-    plain: dict[str, Any] = msgspec.json.decode(
-        msgspec.json.encode({"dumps": sources, **given}, enc_hook=str)
-    )
-    for volatile in ("sums",):  # how long the work folder is kept does not change the model
-        plain["counts"].pop(volatile)
+@contextmanager
+def _removed_if_empty(folder: Path) -> Iterator[None]:
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # unless there is something in it
+            folder.rmdir()
+
+
+def _counted(work: Path) -> dict[str, Any]:
+    """What was counted, but for the folder it was in: a model may be moved with it."""
+    counts: dict[str, Any] = read_json(work / "counts" / "counts.json", "the counts' description")
+    inputs = [{**one, "folder": checksum(work / "corpus" / "corpus.json")} for one in counts["inputs"]]
+    return {**counts, "inputs": inputs}
+
+
+def _build(work: Path, model: Path, options: BuildOptions, report: Report) -> dict[str, Any]:
+    """Make the model of the counts, with the pages that were set aside beside its arrays."""
+    totals = build_model(work / "counts", model, options, _stage("build", report))["totals"]
+    write_gold(work / "corpus", model / HELD_OUT)
+    return {"totals": totals}
+
+
+def _finish(
+    corpus: Path, model: Path, options: FitOptions, gold: Sequence[Dataset], record: _Record, report: Report
+) -> None:
+    """Train the name finder, fit what can be fitted, and judge the result by pages it was not fitted on."""
+    pages = [read_dataset(model / HELD_OUT)] if (model / HELD_OUT).exists() else []
+    to_fit, to_judge = zip(*map(halves, pages), strict=True) if pages else ((), ())
+    record.step("finder", asdict(options.finder),
+                lambda: add_finder(corpus, model, options.finder, _stage("finder", report)))  # fmt: skip
+    record.step("fit", [_state(dataset) for dataset in gold],
+                lambda: {"fitted": fit(model, to_fit, gold, _stage("fit", report))})  # fmt: skip
+    record.step("judge", None,
+                lambda: {"held_out": judge(model, to_judge, _stage("judge", report))})  # fmt: skip
+
+
+def _recipe(
+    dumps: Sequence[Path], gold: Sequence[Dataset], fitting: FitOptions | None, **options: Any
+) -> dict[str, Any]:
+    """All that a model is made from, as plain values."""
+    given: dict[str, Any] = {name: asdict(one) for name, one in options.items()}
+    del given["counts"]["sums"]  # how long the work folder is kept does not change the model
+    given["fit"] = fitting and {"finder": asdict(fitting.finder), "gold": [_state(one) for one in gold]}
+    recipe = {"dumps": [_state_of_file(dump) for dump in dumps], **given}
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(recipe, enc_hook=str))
     return plain
 
 
-def _read_record(model: Path) -> dict[str, Any]:
-    """What the model says about its own training; nothing when it is not there or not whole."""
-    try:
-        if not (model / "model.json").is_file():
-            return {}
-        record = msgspec.json.decode((model / RECORD).read_bytes())
-    except (OSError, msgspec.DecodeError):
-        return {}
-    return record if isinstance(record, dict) else {}
+def _state_of_file(path: Path) -> dict[str, Any]:
+    about = path.stat()
+    return {"name": path.name, "bytes": about.st_size, "modified": about.st_mtime_ns}
+
+
+def _state(dataset: Dataset) -> list[Any]:
+    """What tells a dataset from another: its name, and all that is in it."""
+    return [dataset.source, _digest([asdict(document) for document in dataset])]
+
+
+class _Record:
+    """What a model says about its training: which steps were done, made from what, with which figures."""
+
+    def __init__(self, model: Path) -> None:
+        self._model, self._made_from = model, ""
+        self._known: dict[str, dict[str, Any]] = {}
+        self._done: dict[str, dict[str, Any]] = {}
+        self.recipe: Any = None
+        with suppress(PbohError, OSError, msgspec.DecodeError, TypeError, KeyError):  # there is none
+            read_manifest(model)
+            content = msgspec.json.decode((model / RECORD).read_bytes())
+            self.recipe, self._known = content["recipe"], content["steps"]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The figures of all steps."""
+        steps = self._done or self._known
+        return {name: value for step in steps.values() for name, value in step["figures"].items()}
+
+    def step(self, name: str, options: Any, work: Callable[[], dict[str, Any]]) -> None:
+        """Do a step, unless it was done with these options after the same steps; keep its figures."""
+        self._made_from = _digest([self._made_from, name, options])
+        step = self._known.get(name, {})
+        if step.get("made_from") != self._made_from:
+            if self.recipe is not None:  # from now on the model is not what it says
+                self._write(None)
+            step = {"made_from": self._made_from, "figures": work()}
+            self._done[name] = step
+            self._write(None)
+        self._done[name] = step
+
+    def complete(self, recipe: dict[str, Any]) -> None:
+        """Note that all steps are done."""
+        size = round(folder_size(self._model) / 1e6, 1)
+        self._done["complete"] = {"made_from": self._made_from, "figures": {"model_megabytes": size}}
+        self._write(recipe)
+
+    def _write(self, recipe: dict[str, Any] | None) -> None:
+        self.recipe = recipe
+        write_json(self._model / RECORD, {"recipe": recipe, "steps": self._done})
 
 
 def _stage(name: str, report: Report) -> Report:
@@ -123,4 +213,4 @@ def _stage(name: str, report: Report) -> Report:
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(value)).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(value, enc_hook=str)).hexdigest()

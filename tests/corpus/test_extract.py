@@ -116,8 +116,8 @@ def test_context_words_are_those_around_the_links(corpus: tuple[Path, dict[str, 
 
 def test_schemas(corpus: tuple[Path, dict[str, Any]]) -> None:
     expected = {
-        "pages": "page:int32 id:int64 title:string kind:string target:string entity:int32",
-        "entities": "entity:int32 title:string page:int32",
+        "pages": "page:int32 id:int64 title:string kind:string target:string entity:int32 held:bool",
+        "entities": "entity:int32 title:string page:int32 held:bool",
         "links": "page:int32 start:int32 end:int32 anchor:string entity:int32",
         "context_words": "entity:int32 word:int32 count:int32",
         "words": "word:int32 text:string count:int64",

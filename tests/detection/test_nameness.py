@@ -44,8 +44,8 @@ def test_entities_learn_from_their_links_and_titles():
     links = [(text.index(anchor), text.index(anchor) + len(anchor), k) for k, anchor in enumerate(anchors)]
     page = Page(0, None, text, *(np.asarray(column) for column in zip(*links, strict=True)))
     plain = CasingCounts.of([])
-    share = learn_nameness([page] * 5, titles, plain)
+    share = learn_nameness([page] * 5, [titles[:3], titles[3:]], plain)
     assert (share[[0, 2, 3, 5]] >= NAME).all()
     assert share[1] < NAME
     assert share[4] < NAME
-    assert learn_nameness([page] * 5, ["1996"] * 4, plain).tolist() == [0] * 4
+    assert learn_nameness([page] * 5, [["1996"] * 4], plain).tolist() == [0] * 4

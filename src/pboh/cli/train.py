@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
 from pboh.cli import app, options
 from pboh.files.progress import console, progress, summarise
-from pboh.files.writing import parse_size
+from pboh.files.writing import parse_size, write_json
 
 
 @app.command("train")
@@ -23,12 +23,27 @@ def train_command(
     min_word_count: options.MinWordCount = 2,
     top: options.Top = 64,
     names_in_text: options.NamesInText = True,
+    hold_out: Annotated[
+        int | None,
+        Option(min=0, metavar="PAGES", help="Pages to set aside.", show_default="1 in 20, at most 1000"),
+    ] = None,
+    gold: Annotated[
+        list[str] | None,
+        Option(metavar="DATASET", help="Also fit on documents of yours in which every name is annotated."),
+    ] = None,
+    no_fit: Annotated[
+        bool, Option("--no-fit", help="Set no pages aside, and leave the model as it is built.")
+    ] = False,
     keep_work: Annotated[
         bool, Option(help="Keep corpus and counts in FOLDER.work, which makes changes cheap.")
     ] = True,
     json: options.Json = None,
 ) -> None:
-    """Train a model from Wikipedia dumps: extract, count and build in one go.
+    """Train a model from Wikipedia dumps: extract, count, build and fit in one go.
+
+    Some pages, chosen by a hash of their id, are set aside and never counted. Probabilities, thresholds and
+    the decision what to link are fitted on half of them; the summary says how good the model is on the other
+    half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads.
 
     A stopped training continues where it left off; run again after success, it does nothing. The single
     stages, pboh extract, pboh count and pboh build, have more options. The paper's model ignores words
@@ -42,7 +57,7 @@ def train_command(
     from pboh.corpus.extract import Options
     from pboh.counts import CountOptions
     from pboh.model.build import BuildOptions
-    from pboh.train import train
+    from pboh.train import FitOptions, train
 
     counting = CountOptions(
         min_word_count=min_word_count, top=top, crosswikis=crosswikis, names_in_text=names_in_text
@@ -50,12 +65,30 @@ def train_command(
     with progress("training", continues=True) as report:
         made = train(
             dumps, out,
-            extraction=Options(red_links=red_links, language=language), counting=counting,
+            extraction=Options(red_links=red_links, language=language, hold_out=hold_out), counting=counting,
             building=BuildOptions(entries_per_name=top),
+            fitting=None if no_fit else FitOptions(gold=tuple(gold or ())),
             memory=parse_size(memory), workers=workers, keep_work=keep_work, report=report,
         )  # fmt: skip
     for problem in made.get("problems", ()):
         console.print(problem, style="yellow", soft_wrap=True, markup=False)
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
-    summarise(title, figures, json)
+    summarise(title, figures)
+    achieved = made.get("held_out") or {}
+    if json is not None:
+        write_json(json, figures | {"fitted": made.get("fitted", False), "held_out": achieved})
+    if achieved:
+        _show(achieved)
+    if not (no_fit or made["fitted"]):
+        console.print(
+            "not calibrated: there are too few pages to set aside; give documents of yours with --gold"
+        )
+
+
+def _show(achieved: dict[str, Any]) -> None:
+    """Print what the model achieves on pages that it has not seen."""
+    given, raw = achieved["given_mentions"], achieved["raw_text"]
+    figures = {f"given mentions, {name}": value for name, value in given.items()}
+    figures |= {f"raw text, {name}": value for name, value in raw.items()}
+    summarise(f"on {achieved['pages']:,} pages it has not seen ({achieved['links']:,} links)", figures)

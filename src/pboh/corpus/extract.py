@@ -24,6 +24,7 @@ from pboh.corpus.languages import conventions, read_conventions
 from pboh.corpus.readers.chunks import Source, chunk_size, chunks
 from pboh.corpus.readers.dump import Header, open_source
 from pboh.corpus.tables.first_pass import SHOWN, Figures, scan, warm_up
+from pboh.corpus.tables.held_out import hold_out
 from pboh.corpus.tables.resolve import Chunks, resolve
 from pboh.corpus.tables.second_pass import write_chunk
 from pboh.corpus.titles import Site
@@ -46,7 +47,11 @@ _SECOND_PASS = 0.4  # its share of the first pass's time, for the progress bar
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Everything the result depends on, beside the files; a chunk's size follows from theirs if not given."""
+    """Everything the result depends on, beside the files; a chunk's size follows from theirs if not given.
+
+    ``hold_out`` pages are set aside and not counted; None lets the size of the corpus decide (see
+    :mod:`pboh.corpus.tables.held_out`).
+    """
 
     window: int = 50
     red_links: Literal["keep", "drop"] = "keep"
@@ -54,6 +59,7 @@ class Options:
     texts: bool = True
     conventions: Path | None = None
     chunk_size: int | None = None
+    hold_out: int | None = 0
 
 
 def extract(
@@ -200,7 +206,7 @@ class _Run:
                 "texts": options.texts,
                 "chunk_size": self._chunk_size,
             },
-            "resolve": {"red_links": options.red_links},
+            "resolve": {"red_links": options.red_links, "hold_out": options.hold_out},
             "write": {"window": options.window},
         }
 
@@ -273,7 +279,8 @@ class _Run:
             with written_aside(folder) as aside:
                 aside.mkdir()
                 keep = self._options.red_links == "keep"
-                figures = resolve(chunks, aside, keep, int(0.4 * self._memory), processors())
+                held = hold_out(chunks, self._options.hold_out)
+                figures = resolve(chunks, aside, keep, held, int(0.4 * self._memory), processors())
                 write_json(aside / "figures.json", figures)
         return dict(read_json(folder / "figures.json", "a part of the extraction"))
 
@@ -309,6 +316,7 @@ class _Run:
             "redirects": total("redirect"),
             "disambiguations": total("disambiguation"),
             "lists": total("list"),
+            "held_out": index["held_out"],
             "links": total("links", written),
             "distinct_targets": index["distinct_targets"],
             "entities": index["entities"],
@@ -333,6 +341,7 @@ class _Run:
                 "red_links": self._options.red_links,
                 "texts": self._options.texts,
                 "chunk_size": self._chunk_size,
+                "hold_out": self._options.hold_out,
             },
             "statistics": statistics,
             "plan": plan,

@@ -22,9 +22,13 @@ class Relation(NamedTuple):
 
 RELATIONS = {
     "input_pages": Relation(
-        "page INT, title STRING, kind STRING, target STRING, entity INT, document INT", "pages", "sums/pages"
+        "page INT, title STRING, kind STRING, target STRING, entity INT, document INT, held BOOLEAN",
+        "pages",
+        "sums/pages",
     ),
-    "input_entities": Relation("entity INT, title STRING, page BOOLEAN", "entities", "entities"),
+    "input_entities": Relation(
+        "entity INT, title STRING, page BOOLEAN, held BOOLEAN", "entities", "entities"
+    ),
     "input_page_ids": Relation("entity INT, id BIGINT", "pages", "entities"),
     "input_links": Relation("page INT, anchor STRING, entity INT", "links"),
     "input_context_words": Relation("entity INT, word INT, count INT", "context_words", "sums/word_entity"),
@@ -35,12 +39,14 @@ RELATIONS = {
     "counted_crosswikis": Relation("name STRING, title STRING, count BIGINT", counts="sums/crosswikis"),
     "counted_incidences": Relation("entity INT, document INT", counts="incidences"),
 }
-NO_INT = "CAST(NULL AS INT)"
+NO_INT, NO = "CAST(NULL AS INT)", "FALSE"
 # (relation, whether in a counts folder, column): what to select where the table has no such column
 COMPUTED = {
     ("input_pages", False, "document"): NO_INT,
     ("input_pages", True, "entity"): NO_INT,
+    ("input_pages", True, "held"): "document IS NULL",
     ("input_entities", False, "page"): "page IS NOT NULL",
+    ("input_entities", True, "held"): NO,
 }
 
 
@@ -68,7 +74,10 @@ class Input:
         if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
             return None  # counted before entities carried the numbers of their pages
         names = [column.split()[0] for column in given.columns.split(", ")]
-        return Source(table, {name: COMPUTED.get((relation, self.counted, name), name) for name in names})
+        select = {name: COMPUTED.get((relation, self.counted, name), name) for name in names}
+        if "held" in select and not self.counted and "hold_out" not in self.manifest.get("options", {}):
+            select["held"] = NO  # extracted before pages could be set aside
+        return Source(table, select)
 
 
 def open_input(engine: Engine, folder: str) -> Input:
@@ -105,7 +114,7 @@ def check_inputs(engine: Engine, inputs: Sequence[Input], relations: Sequence[st
     for one in inputs:
         for relation in relations:
             if source := one.source(relation):
-                columns = [column for column in source.select if source.select[column] != NO_INT]
+                columns = [column for column, sql in source.select.items() if column in sql.split()]
                 engine.check(f"{one.folder}/{source.folder}", columns)
 
 

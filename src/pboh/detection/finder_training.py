@@ -34,6 +34,7 @@ EXCERPT = 15_000
 MOSTLY_LINKED = 4
 """Level of link probability from which a name must be explained where case tells nothing: a quarter."""
 _SEED = 88172645463325252
+_TITLES = 1 << 17  # titles held at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class FinderOptions:
     decay: float = 1e-4
     dropout: float = 0.4  # share of a token's features left out in training
     casing_text: int = 80_000_000  # characters read to learn the case of words
+    nameness_text: int = 1_000_000_000  # characters read to learn how links are written
 
 
 class Examples(NamedTuple):
@@ -61,17 +63,31 @@ class Examples(NamedTuple):
     label: Array
     bounds: Array
 
-    @classmethod
-    def of(cls, parts: list[tuple[Array, Array, Array, Array]]) -> Examples:
-        """Put parts together; each has the sizes of its sentences at the end."""
-        empty = (
-            np.empty((0, FEATURES), np.uint32),
-            np.empty(0, np.uint8),
-            np.empty(0, np.int8),
-            np.empty(0, int),
-        )
-        features, shape, label, size = (np.concatenate(column) for column in zip(empty, *parts, strict=True))
-        return cls(features, shape, label, np.concatenate([[0], np.cumsum(size)]))
+
+class ExampleBuffer:
+    """Collects examples in arrays that grow in place, so that nothing is held twice."""
+
+    def __init__(self) -> None:
+        self._features: Array = np.empty((1 << 14, FEATURES), np.uint32)
+        self._shape: Array = np.empty(1 << 14, np.uint8)
+        self._label: Array = np.empty(1 << 14, np.int8)
+        self._sizes: list[Array] = [np.zeros(1, np.int64)]
+        self._filled = 0
+
+    def add(self, features: Array, shape: Array, label: Array, sizes: Array) -> None:
+        """Add tokens, and the sizes of their sentences."""
+        end = self._filled + shape.size
+        for column, values in ((self._features, features), (self._shape, shape), (self._label, label)):
+            if end > len(column):
+                column.resize((max(end, 3 * len(column) // 2), *column.shape[1:]), refcheck=False)
+            column[self._filled : end] = values
+        self._sizes.append(sizes)
+        self._filled = end
+
+    def examples(self) -> Examples:
+        """What was added."""
+        features, shape, label = (c[: self._filled] for c in (self._features, self._shape, self._label))
+        return Examples(features, shape, label, np.cumsum(np.concatenate(self._sizes)))
 
 
 def train_finder(
@@ -81,14 +97,9 @@ def train_finder(
     options = options or FinderOptions()
     report(0, 1, "casing")
     casing = learn_casing(read_pages(corpus, options.casing_text, EXCERPT))
-    titles = (
-        pq.read_table(corpus / "entities", columns=["entity", "title"]).sort_by("entity")["title"].to_pylist()
-    )
     report(0.2, 1, "names and concepts")
-    nameness = learn_nameness(read_pages(corpus), titles, casing)
-    in_model = np.full(model.entities, 255, np.uint8)
-    number = find_titles(model, titles)
-    in_model[number[number >= 0]] = nameness[number >= 0]
+    nameness = learn_nameness(read_pages(corpus, options.nameness_text), read_titles(corpus), casing)
+    in_model = of_model(model, nameness, read_titles(corpus))
     report(0.4, 1, "silver sentences")
     teacher = Teacher(model, casing, nameness, in_model, options)
     examples = teacher.examples(read_pages(corpus, longest=EXCERPT), partial(report_share, report))
@@ -100,6 +111,23 @@ def train_finder(
 def report_share(report: Report, share: float) -> None:
     """Say how many of the silver sentences are there."""
     report(0.4 + 0.5 * share, 1, "silver sentences")
+
+
+def read_titles(corpus: Path) -> Iterator[list[str]]:
+    """The titles of all entities by number, a batch at a time."""
+    for file in sorted((corpus / "entities").glob("*.parquet")):
+        for batch in pq.ParquetFile(file).iter_batches(_TITLES, columns=["title"]):
+            yield batch.column("title").to_pylist()
+
+
+def of_model(model: Model, nameness: Array, titles: Iterable[list[str]]) -> Array:
+    """Bytes of the corpus's entities as bytes of the model's; what the corpus does not have is a name."""
+    out, first = np.full(model.entities, 255, np.uint8), 0
+    for batch in titles:
+        number = find_titles(model, batch)
+        out[number[number >= 0]] = nameness[first : first + len(batch)][number >= 0]
+        first += len(batch)
+    return out
 
 
 def learn_casing(pages: Iterable[Page]) -> CasingCounts:
@@ -128,26 +156,21 @@ class Teacher:
         self._told = casing.told()
         self._explainer = Explainer(casing.word, casing.known(), nameness, self._told)
         self._options, self._random = options, np.random.default_rng(_SEED)
-        self._table = model["name_hash"], model["name_buckets"]
-        layer, count = model["name_layer"], model["name_count"]
-        starts = model["name_offsets"][:-1].astype(np.int64)
-        self._links = tuple(
-            np.add.reduceat(np.where(layer == form, count, 0), starts) for form in (Layer.CASED, Layer.FOLDED)
-        )
+        self._model = model
 
     def examples(self, pages: Iterable[Page], report: partial[None] | None = None) -> Examples:
         """Sentences of pages, as many as the options say."""
-        parts: list[tuple[Array, Array, Array, Array]] = []
+        buffer = ExampleBuffer()
         taken, most = 0, self._options.sentences
         for page in pages:
-            taken += self._page(page, parts)
+            taken += self._page(page, buffer)
             if report is not None:
                 report(min(taken / most, 1.0))
             if taken >= most:
                 break
-        return Examples.of(parts)
+        return buffer.examples()
 
-    def _page(self, page: Page, parts: list[tuple[Array, Array, Array, Array]]) -> int:
+    def _page(self, page: Page, buffer: ExampleBuffer) -> int:
         """Add the examples of one page; returns how many sentences were chosen."""
         codes, cut = page.tokens()
         only_here = self._only_here(page)
@@ -156,21 +179,21 @@ class Teacher:
         chosen = self._choose(label, sentence, silver)
         if not chosen.size:
             return 0
-        parts.append(self._read(page.text, codes, cut, label, sentence, chosen, only_here))
+        buffer.add(*self._read(page.text, codes, cut, label, sentence, chosen, only_here))
         some = chosen[self._random.random(chosen.size) < self._options.styled] if self._told else chosen[:0]
         if some.size:
             codes = codes.copy()
             for number in some.tolist():
                 restyle(codes, cut, np.flatnonzero(sentence == number), int(self._random.integers(3)))
             text = codes.tobytes().decode("utf-32-le", "surrogatepass")
-            parts.append(self._read(text, codes, tokens(codes), label, sentence, some, only_here))
+            buffer.add(*self._read(text, codes, tokens(codes), label, sentence, some, only_here))
         posts = chosen[self._random.random(chosen.size) < self._options.posts] if self._told else chosen[:0]
         for number in posts.tolist():
             text, labels = post(page.text, cut, label, np.flatnonzero(sentence == number), self._random)
             codes = code_points(text)
             again, one = tokens(codes), np.zeros(labels.size, np.int32)
             if again.start.size == labels.size:
-                parts.append(self._read(text, codes, again, labels, one, one[:1], only_here))
+                buffer.add(*self._read(text, codes, again, labels, one, one[:1], only_here))
         return int(chosen.size)
 
     def _choose(self, label: Array, sentence: Array, silver: Array) -> Array:
@@ -185,12 +208,22 @@ class Teacher:
     def _only_here(self, page: Page) -> tuple[Array, Array]:
         """Keys of names that no other page links, as written and folded."""
         anchors = [page.text[a:b] for a, b in zip(page.start.tolist(), page.end.tolist(), strict=True)]
+        table = self._model["name_hash"], self._model["name_buckets"]
         out = []
-        for form, links in zip((squeeze, fold), self._links, strict=True):
-            keys = look_up(*self._table, [form(anchor) for anchor in anchors])
+        for layer, form in ((Layer.CASED, squeeze), (Layer.FOLDED, fold)):
+            keys = look_up(*table, [form(anchor) for anchor in anchors])
             key, times = np.unique(keys[keys >= 0], return_counts=True)
-            out.append(key[links[key] <= times])
+            out.append(key[self._links(key, layer) <= times])
         return out[0], out[1]
+
+    def _links(self, keys: Array, layer: Layer) -> Array:
+        """How many links have each of some names."""
+        rows = self._model["name_offsets"][np.stack([keys, keys + 1])].astype(np.int64)
+        sizes = rows[1] - rows[0]
+        owner = np.repeat(np.arange(keys.size), sizes)
+        entry = np.arange(owner.size) + np.repeat(rows[0] - np.cumsum(sizes) + sizes, sizes)
+        mine = self._model["name_layer"][entry] == layer
+        return np.bincount(owner[mine], self._model["name_count"][entry[mine]], keys.size)
 
     def _read(
         self, text: str, codes: Array, cut: Tokens, label: Array, sentence: Array, chosen: Array,

@@ -9,7 +9,7 @@ import numpy as np
 from pboh.detection.casing import CasingCounts
 from pboh.detection.nameness_kernels import count_looks
 from pboh.detection.pages import Page
-from pboh.detection.token_kernels import NEW_LINE, S_NUMBER, S_ORDINAL
+from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL
 from pboh.detection.tokens import code_points, sorts, tokens
 from pboh.text.hashing import Array
 
@@ -18,24 +18,46 @@ NAME = 128
 PRIOR = 2.0  # links that the look of a title counts for
 _CLEAR = 3  # links that say enough about an entity to learn from it what a title's look means
 _LOOKS = 16
+_BLOCK = 1 << 20  # entities computed at a time
 
 
-def learn_nameness(pages: Iterable[Page], titles: list[str], casing: CasingCounts) -> Array:
+def learn_nameness(pages: Iterable[Page], titles: Iterable[list[str]], casing: CasingCounts) -> Array:
     """For every entity the share of its links that are written as a name, as bytes 0…255.
 
-    Few links are helped out by the look of the title. Dates and numbers are not names.
+    Few links are helped out by the look of the title. Dates and numbers are not names. Titles come in batches
+    by the number of the entity; a few bytes of each are kept.
     """
-    counts = np.zeros((len(titles), 2), np.int32)
+    plain, looks, dates = casing.word[casing.plain()], [np.empty(0, np.uint8)], [np.empty(0, bool)]
+    for batch in titles:
+        looks.append(np.asarray([_title_look(title) for title in batch], np.uint8))
+        dates.append(_dates(batch, plain))
+    return _shares(_looks(pages, sum(map(len, looks))), np.concatenate(looks), np.concatenate(dates))
+
+
+def _looks(pages: Iterable[Page], entities: int) -> Array:
+    """How many links of every entity are capitalised, and how many are clear."""
+    counts = np.zeros((entities, 2), np.int32)
     sort, _ = sorts()
     for page in pages:
         count_looks(code_points(page.text), sort, page.start, page.end, page.entity, counts)
-    large, clear = counts.astype(np.float64).T
-    looks = np.asarray([_title_look(title) for title in titles], np.int64)
-    often = clear >= _CLEAR
-    sums = np.bincount(looks[often], large[often] / clear[often], _LOOKS)
-    prior = (sums + 1) / (np.bincount(looks[often], minlength=_LOOKS) + 2)
-    share = (large + PRIOR * prior[looks]) / (clear + PRIOR)
-    return np.asarray(np.where(_dates(titles, casing), 0, np.rint(255 * share)), np.uint8)
+    return counts
+
+
+def _shares(counts: Array, looks: Array, dates: Array) -> Array:
+    """The share as a byte, from links, the look of the title, and whether that is a date."""
+    sums, sizes = np.zeros(_LOOKS), np.zeros(_LOOKS)
+    blocks = [slice(first, first + _BLOCK) for first in range(0, looks.size, _BLOCK)]
+    for block in blocks:
+        large, clear = counts[block].T
+        often = clear >= _CLEAR
+        sums += np.bincount(looks[block][often], large[often] / clear[often], _LOOKS)
+        sizes += np.bincount(looks[block][often], minlength=_LOOKS)
+    prior, out = (sums + 1) / (sizes + 2), np.empty(looks.size, np.uint8)
+    for block in blocks:
+        large, clear = counts[block].T
+        share = (large + PRIOR * prior[looks[block]]) / (clear + PRIOR)
+        out[block] = np.where(dates[block], 0, np.rint(255 * share))
+    return out
 
 
 def _title_look(title: str) -> int:
@@ -49,10 +71,11 @@ def _title_look(title: str) -> int:
     return kind + 4 * inner + 8 * any(letter.isdigit() for letter in bare)
 
 
-def _dates(titles: list[str], casing: CasingCounts) -> Array:
+def _dates(titles: list[str], plain: Array) -> Array:
     """Which titles consist of numbers and words like January."""
     cut = tokens(code_points("\n".join(titles)))
     nothing = (cut.shape >= S_NUMBER) & (cut.shape <= S_ORDINAL)
-    nothing |= np.isin(cut.word, casing.word[casing.plain()])
-    line = np.cumsum(cut.gap == NEW_LINE) - 1
+    nothing |= np.isin(cut.word, plain)
+    begins = np.cumsum([0, *(len(title) + 1 for title in titles)])
+    line = np.searchsorted(begins, cut.start, side="right") - 1
     return np.asarray(np.bincount(line[~nothing], minlength=len(titles))[: len(titles)] == 0)

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pboh.detection.tokens import Tokens, code_points, tokens
 from pboh.text.hashing import Array
+
+FILES = 128
+"""Files of texts that are opened where not all is read."""
 
 
 class Page(NamedTuple):
@@ -32,41 +37,61 @@ class Page(NamedTuple):
 def read_pages(corpus: Path, most: int = 1 << 62, longest: int = 1 << 62) -> Iterator[Page]:
     """Pages that have links, spread over the corpus, until their texts have ``most`` characters.
 
-    Of pages longer than ``longest`` the beginning is read, up to the end of a line.
+    Of pages longer than ``longest`` the beginning is read, up to the end of a line. Pages that were set aside
+    are left out. One file's links and titles are held at a time.
     """
-    about = pq.read_table(corpus / "pages", columns=["page", "title", "kind"])
-    titles = dict(zip(about["page"].to_pylist(), about["title"].to_pylist(), strict=True))
-    articles = {
-        page
-        for page, kind in zip(about["page"].to_pylist(), about["kind"].to_pylist(), strict=True)
-        if kind == "article"
-    }
     files = sorted((corpus / "texts").glob("*.parquet"))
-    each = most // max(len(files), 1)
-    for file in files:
-        links = pq.read_table(corpus / "links" / file.name, columns=["page", "start", "end", "entity"])
-        page, *columns = (links[name].to_numpy() for name in ("page", "start", "end", "entity"))
-        order = np.lexsort((columns[0], page))
-        page, columns = page[order], [column[order] for column in columns]
-        read = 0
-        for group in pq.ParquetFile(file).iter_batches(batch_size=256):
-            numbers, texts = group.column("page").to_pylist(), group.column("text")
-            firsts = np.searchsorted(page, numbers)
-            lasts = np.searchsorted(page, numbers, side="right")
-            for k, number in enumerate(numbers):
-                if firsts[k] == lasts[k]:
-                    continue
-                text, rows = texts[k].as_py(), slice(firsts[k], lasts[k])
-                if len(text) > longest:
-                    text = text[: text.rfind("\n", 0, longest) + 1 or longest]
-                    rows = slice(
-                        firsts[k], firsts[k] + np.searchsorted(columns[1][rows], len(text), side="right")
-                    )
-                yield Page(
-                    number, titles[number] if number in articles else None, text, *(c[rows] for c in columns)
+    if most < 1 << 62:
+        files = files[:: -(-len(files) // FILES) or 1]
+    with pq.ParquetFile(corpus / "pages" / "00000.parquet") as about:
+        for file in files:
+            yield from _up_to(most // len(files), _pages(file, corpus, about, longest))
+
+
+def _up_to(most: int, pages: Iterator[Page]) -> Iterator[Page]:
+    """Pages until their texts have ``most`` characters."""
+    read = 0
+    for page in pages:
+        yield page
+        read += len(page.text)
+        if read >= most:
+            return
+
+
+def _pages(file: Path, corpus: Path, about: pq.ParquetFile, longest: int) -> Iterator[Page]:
+    """The pages of one file of texts."""
+    titles = _titles(about, pq.read_table(file, columns=["page"])["page"].to_numpy())
+    links = pq.read_table(corpus / "links" / file.name, columns=["page", "start", "end", "entity"])
+    page, *columns = (links[name].to_numpy() for name in ("page", "start", "end", "entity"))
+    order = np.lexsort((columns[0], page))
+    page, columns = page[order], [column[order] for column in columns]
+    for group in pq.ParquetFile(file).iter_batches(batch_size=256):
+        numbers, texts = group.column("page").to_pylist(), group.column("text")
+        firsts = np.searchsorted(page, numbers)
+        lasts = np.searchsorted(page, numbers, side="right")
+        for k, number in enumerate(numbers):
+            if firsts[k] == lasts[k] or number not in titles:
+                continue
+            text, rows = texts[k].as_py(), slice(firsts[k], lasts[k])
+            if len(text) > longest:
+                text = text[: text.rfind("\n", 0, longest) + 1 or longest]
+                rows = slice(
+                    firsts[k], firsts[k] + np.searchsorted(columns[1][rows], len(text), side="right")
                 )
-                read += len(text)
-                if read >= each:
-                    break
-            if read >= each:
-                break
+            yield Page(number, titles[number], text, *(c[rows] for c in columns))
+
+
+def _titles(about: pq.ParquetFile, pages: Array) -> dict[int, str | None]:
+    """Titles of the pages with ascending numbers, None for what is no article; without pages set aside."""
+    if not pages.size:
+        return {}
+    sizes = [about.metadata.row_group(k).num_rows for k in range(about.num_row_groups)]
+    ends = np.cumsum(sizes)
+    first, last = np.searchsorted(ends, [pages[0], pages[-1]], side="right").tolist()
+    columns = ["page", "title", "kind", *({"held"} & set(about.schema_arrow.names))]
+    rows = about.read_row_groups(list(range(first, last + 1)), columns)
+    rows = rows.filter(pc.field("page").isin(pa.array(pages)))
+    if "held" in rows.column_names:
+        rows = rows.filter(~pc.field("held"))
+    title = pc.if_else(pc.equal(rows["kind"], "article"), rows["title"], None)
+    return dict(zip(rows["page"].to_pylist(), title.to_pylist(), strict=True))

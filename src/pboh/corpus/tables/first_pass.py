@@ -114,6 +114,7 @@ class ChunkScan:
             "kind": pa.array(self._kinds, pa.string()),
             "target": redirects,
             "possible": _possible(redirects, self._site),
+            "links": np.bincount(links["page"], minlength=len(self._titles)).astype(np.int32),
         }
         leads_to = {"title": targets, "possible": _possible(targets, self._site)}
         with written_aside(folder) as aside:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -23,6 +23,9 @@ import pyarrow.parquet as pq
 from pboh.corpus.tables.second_pass import DELTA, Place
 from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.errors import OutputError, PbohError
+
+if TYPE_CHECKING:
+    from pboh.corpus.tables.held_out import HeldOut
 
 MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
 _KINDS = pa.array(["article", "redirect", "disambiguation", "list"])  # from ARTICLE on
@@ -71,23 +74,32 @@ class Titles:
     page: Int32  # the first page of that title; -1 if there is none
     entity: Int32  # -1 when it is none
     linked: npt.NDArray[np.bool_]
+    counted: npt.NDArray[np.bool_]  # linked by a page that is not set aside
 
 
-def resolve(chunks: Chunks, folder: Path, keep_red_links: bool, memory: int, threads: int) -> dict[str, int]:
+def resolve(
+    chunks: Chunks, folder: Path, keep_red_links: bool, held: HeldOut, memory: int, threads: int
+) -> dict[str, int]:
     """Write pages, entities and words below ``folder``, and what chunks need to number their own.
 
     ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every link target and the number of every
-    word, chunk after chunk.
+    word, chunk after chunk; ``held.i32`` the pages set aside.
     """
+    held.pages.tofile(folder / "held.i32")
     with _database(folder / "spill", memory, threads) as database:
-        words = _write_words(database, chunks, folder)
-        titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links)
-        _write_pages(database, chunks, folder, titles, page_titles)
+        words = _write_words(database, chunks, folder, held.words)
+        titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links, held.targets)
+        _write_pages(database, chunks, folder, titles, page_titles, held.pages)
     entities = _write_entities(folder, titles)
     shutil.rmtree(folder / "spill", ignore_errors=True)
     (folder / "titles.parquet").unlink()
     linked = int(np.count_nonzero(titles.linked & (titles.entity >= 0)))
-    return {"entities": entities, "distinct_targets": linked, "words": words}
+    return {
+        "entities": entities,
+        "distinct_targets": linked,
+        "words": words,
+        "held_out": int(held.pages.size),
+    }
 
 
 @contextmanager
@@ -144,11 +156,14 @@ def _write_numbered(
     return rows
 
 
-def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path) -> int:
+def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, held: pa.Table) -> int:
     path = folder / "words" / "00000.parquet"
-    query = (
-        f"SELECT text, sum(count)::BIGINT AS count FROM {chunks.files('words')} GROUP BY text ORDER BY text"
-    )
+    database.register("held_words", held)
+    query = f"""
+        SELECT text, sum(count)::BIGINT AS count FROM (
+            SELECT text, count FROM {chunks.files("words")}
+            UNION ALL SELECT text, -count FROM held_words
+        ) GROUP BY text HAVING sum(count) > 0 ORDER BY text"""
     words = _write_numbered(database, query, path, "word")
     if not words:
         schema = pa.schema([("word", pa.int32()), ("text", pa.string()), ("count", pa.int64())])
@@ -184,7 +199,11 @@ def _replace(source: Path, result: Path, by: Int32) -> None:
 
 
 def _resolve_titles(
-    database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, keep_red_links: bool
+    database: duckdb.DuckDBPyConnection,
+    chunks: Chunks,
+    folder: Path,
+    keep_red_links: bool,
+    held: npt.NDArray[np.int64],
 ) -> tuple[Titles, Int32]:
     """What every title is, and the title of every page; the chunks' link targets are written on the way."""
     pages, path = chunks.files("pages"), folder / "titles.parquet"
@@ -200,19 +219,23 @@ def _resolve_titles(
     known = f"SELECT title, number FROM read_parquet('{_quoted(path)}')"
     page_titles, kind, first, target = _page_facts(database, chunks, known, count)
     final = follow(target)
-    linked = np.zeros(count, dtype=np.bool_)
+    linked, counted, rows = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_), 0
     with (folder / "reached.i32").open("wb") as file:
         for targets in _look_up(database, chunks, "targets", "title", known):
             reached = final[targets]
             linked[reached[reached >= 0]] = True
             reached.tofile(file)
+            aside = held[slice(*np.searchsorted(held, [rows, rows + reached.size]))]
+            reached[aside - rows] = -1
+            counted[reached[reached >= 0]] = True
+            rows += reached.size
     possible = pq.read_table(path, columns=["possible"]).column("possible").to_numpy()
     is_entity = kind == ARTICLE
     if keep_red_links:
         is_entity |= (kind == MISSING) & linked & possible
     entity = np.where(is_entity, np.cumsum(is_entity) - 1, -1).astype(np.int32)
     _replace(folder / "reached.i32", folder / "targets.i32", entity)
-    return Titles(final, first, entity, linked), page_titles
+    return Titles(final, first, entity, linked, counted), page_titles
 
 
 def _page_facts(
@@ -260,7 +283,12 @@ def follow(target: Int32) -> Int32:
 
 
 def _write_pages(
-    database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, titles: Titles, page_titles: Int32
+    database: duckdb.DuckDBPyConnection,
+    chunks: Chunks,
+    folder: Path,
+    titles: Titles,
+    page_titles: Int32,
+    held: Int32,
 ) -> None:
     """Pages in input order, with their entity or, for redirects, the title they lead to."""
     ends = np.where(page_titles >= 0, titles.final[page_titles], -1)
@@ -287,6 +315,7 @@ def _write_pages(
                 "kind": table.column("kind"),
                 "target": final.column("title").slice(low, high - low).take(place),
                 "entity": pa.array(entities[rows].astype(np.int32), mask=entities[rows] < 0),
+                "held": np.isin(np.arange(rows.start, rows.stop), held),
             }
             writer.write_table(pa.table(columns, schema=PAGES))
 
@@ -299,9 +328,12 @@ PAGES = pa.schema(
         ("kind", pa.string()),
         ("target", pa.string()),
         ("entity", pa.int32()),
+        ("held", pa.bool_()),
     ]
 )
-ENTITIES = pa.schema([("entity", pa.int32()), ("title", pa.string()), ("page", pa.int32())])
+ENTITIES = pa.schema(
+    [("entity", pa.int32()), ("title", pa.string()), ("page", pa.int32()), ("held", pa.bool_())]
+)
 _EMPTY = pa.schema([("page", pa.int32()), ("title", pa.string())]).empty_table()
 
 
@@ -322,6 +354,7 @@ def _write_entities(folder: Path, titles: Titles) -> int:
                 "entity": titles.entity[rows][kept],
                 "title": batch.column("title").take(pa.array(kept)),
                 "page": pa.array(page, mask=page < 0),
+                "held": (page < 0) & ~titles.counted[rows][kept],
             }
             writer.write_table(pa.table(columns, schema=ENTITIES))
             start = rows.stop

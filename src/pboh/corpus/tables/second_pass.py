@@ -59,7 +59,11 @@ def write_chunk(
     token_starts = np.concatenate([np.zeros(1, np.int64), token_ends[:-1]])
 
     _write_links(out / "links" / name, place, links, entities)
+    held = np.fromfile(index / "held.i32", np.int32) - np.int32(place.pages.start)
     page = links.column("page").to_numpy()
+    counted = ~np.isin(page, held)
+    if not counted.all():
+        links, entities, page = links.filter(pa.array(counted)), entities[counted], page[counted]
     before = links.column("before").to_numpy().astype(np.int64)
     after = links.column("after").to_numpy().astype(np.int64)
     firsts, lasts = windows(before, after, token_starts[page], token_ends[page], window)
@@ -67,7 +71,7 @@ def write_chunk(
     contexts = _write_counts(out / "context_words" / name, rows)
     if texts:
         _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
-    figures = {"links": links.num_rows, "context_words": contexts}
+    figures = {"links": counted.size, "context_words": contexts}
     write_json(out / "done" / f"{place.number:05d}.json", figures)
     return figures
 

@@ -1,0 +1,87 @@
+"""What a model lacks when it is built: the name finder, calibration, thresholds; and how good it is then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pboh.detection.finder_training import FinderOptions, train_finder
+from pboh.errors import InputError
+from pboh.evaluation.breakdowns import calibration_of
+from pboh.evaluation.datasets import Dataset
+from pboh.evaluation.end_to_end import evaluate_end_to_end
+from pboh.evaluation.runner import evaluate
+from pboh.files.progress import Report, silent
+from pboh.learning.calibration import calibrate
+from pboh.learning.store import store_calibration, target
+from pboh.linker import load
+from pboh.model.store import changing, open_model, put_arrays, read_manifest
+
+LEAST_LINKS = 100
+"""Fewer links on the documents do not tell how far answers can be trusted."""
+
+
+def halves(pages: Dataset) -> tuple[Dataset, Dataset]:
+    """Pages to fit on, and pages to judge by; both are named as the slices they are."""
+    middle = len(pages) // 2
+    parts = ((0, middle), (middle, len(pages)))
+    first, second = (
+        replace(pages, name=f"{pages.name}#{a}:{b}", documents=pages.documents[a:b]) for a, b in parts
+    )
+    return first, second
+
+
+def add_finder(
+    corpus: Path, model: Path, options: FinderOptions, report: Report = silent
+) -> dict[str, float]:
+    """Train the name finder on the corpus that a model was built from, add it, and return its size.
+
+    It needs to know how often names are links: a model without that stays without a finder.
+    """
+    built = open_model(model)
+    arrays = train_finder(corpus, built, options, report) if "name_link_written" in built else {}
+    with changing(model):
+        put_arrays(model, read_manifest(model), arrays)
+    report(1, 1)
+    return {"finder_megabytes": round(sum(array.nbytes for array in arrays.values()) / 1e6, 1)}
+
+
+def fit(model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), report: Report = silent) -> bool:
+    """Calibrate a model on pages set aside and on ``gold`` of the user; returns whether they were enough."""
+    datasets = [dataset for dataset in (*pages, *gold) if len(dataset)]
+    if not gold and sum(dataset.mentions for dataset in datasets) < LEAST_LINKS:
+        return False
+    try:
+        fitted = calibrate(load(model, threshold=0.0), datasets, report)
+    except InputError:
+        if gold:
+            raise
+        return False
+    store_calibration(target(model), datasets, fitted)
+    return True
+
+
+def judge(model: Path, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
+    """What a model achieves on pages: with their mentions given, and from raw text."""
+    pages = [dataset for dataset in datasets if dataset.mentions]
+    if not pages:
+        return {}
+    linker = load(model)
+
+    def half(number: int, done: float, total: float | None = None, detail: str = "") -> None:
+        report(number + done / (total or 1), 2, detail)
+
+    [given] = evaluate(linker, pages, samples=0, report=partial(half, 0)).runs
+    [raw] = evaluate_end_to_end(linker, pages, report=partial(half, 1))
+    return {
+        "pages": raw.documents,
+        "links": raw.gold,
+        "given_mentions": {
+            "f1": given.row.micro.f1,
+            "calibration_error": calibration_of([given.judgement]).error,
+        },
+        "raw_text": asdict(raw.a2kb["strong"]),
+    }
