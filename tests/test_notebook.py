@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
+from doc_blocks import same_output
 from nbclient import NotebookClient
 
 from pboh.model.starter import STARTER
@@ -50,6 +52,19 @@ def test_the_notebook_runs_and_finds_what_it_says(executed):
     assert "Freddie Mercury:" in of("entities=[")
     assert of("linker.pipe(").splitlines()[0].endswith("'Chelsea F.C.']")
     assert "pboh" in of("evaluate(linker")
+
+
+@pytest.mark.slow
+def test_the_outputs_it_shows_are_what_is_printed(executed):
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    pairs = [(outputs(old), outputs(new)) for old, new in zip(code(stored), code(executed), strict=True)]
+    differences = [difference for pair in pairs if (difference := same_output(*pair))]
+    if differences and os.environ.get("PBOH_UPDATE_DOCS"):
+        for old, new in zip(code(stored), code(executed), strict=True):
+            old["outputs"] = new["outputs"]
+        nbformat.write(stored, NOTEBOOK)
+        return
+    assert differences == []
 
 
 @pytest.mark.slow

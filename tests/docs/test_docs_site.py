@@ -18,6 +18,7 @@ import pboh
 
 ROOT = Path(__file__).parents[2]
 mkdocs = pytest.importorskip("mkdocs.config", reason="the extra docs is not installed")
+markdown = pytest.importorskip("markdown", reason="the extra docs is not installed")
 
 pytestmark = pytest.mark.xdist_group("site")
 
@@ -49,6 +50,31 @@ def test_every_page_is_in_the_menu():
     written = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     written |= {path.relative_to(docs).with_suffix(".md").as_posix() for path in docs.rglob("*.ipynb")}
     assert written - listed == set()
+
+
+def test_any_builder_can_take_the_pages(site):
+    """Another renderer of Markdown, without a plugin or hook of the builder, loses nothing."""
+    config = mkdocs.load_config(str(ROOT / "mkdocs.yml"))
+    assert not config["hooks"] and list(config["plugins"]) == ["material/search"]
+    pages = list((ROOT / "build" / "docs").rglob("*.md"))
+    assert len(pages) > 25
+    for page in pages:
+        html = markdown.markdown(
+            page.read_text(), extensions=["attr_list", "fenced_code", "md_in_html", "tables", "toc"]
+        )
+        assert not re.search(r"^(:::|!!!|```)", html, re.MULTILINE), page.name
+        built = (site / page.relative_to(ROOT / "build" / "docs").with_suffix(".html")).read_text()
+        for what in (r"<math\b", r"<table\b", r"<h[23]\b"):
+            assert len(re.findall(what, html)) == len(re.findall(what, article(built))), (
+                f"{page.name}: {what}"
+            )
+
+
+def article(html):
+    """What of a built page is the page itself; the builder may lay its code out as a table."""
+    return re.sub(
+        r'<table class="highlighttable">', "", html.split("<article", 1)[1].split("</article>", 1)[0]
+    )
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
