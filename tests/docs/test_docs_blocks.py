@@ -8,7 +8,7 @@ import re
 import shlex
 
 import pytest
-from doc_blocks import DATA, PYTHON, ROOT, SHELL, Block, blocks_of, lacking, pages, same_output
+from doc_blocks import DATA, FENCE, PYTHON, ROOT, SHELL, Block, blocks_of, lacking, pages, same_output
 
 PAGES = pages()
 BLOCKS = {page: blocks_of(page) for page in PAGES}
@@ -99,6 +99,17 @@ def test_programs_that_are_not_run_are_programs():
                     module = importlib.import_module(node.module)
                     for imported in node.names:
                         assert hasattr(module, imported.name), f"{block} imports {imported.name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_tables_are_whole(page):
+    """Every run of lines with bars begins with a head and a rule: a blank line would end a table early."""
+    text = FENCE.sub("", page.read_text("utf-8"))
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        rows = table.splitlines()
+        assert len(rows) > 2 and re.fullmatch(r"\|(\s*:?-+:?\s*\|)+", rows[1]), rows[0]
+        columns = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+        assert len(columns) == 1, rows[0]
 
 
 def test_make_targets_shown_exist():
