@@ -112,6 +112,16 @@ def test_tables_are_whole(page):
         assert len(columns) == 1, rows[0]
 
 
+def test_the_readme_keeps_its_order():
+    """What it is, the commands with their output, how good it is, how it works, how it compares."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    headings = ["Try it", "Use it", "How good is it?", "How it works", "How it compares", "Develop"]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == headings
+    assert "It is for " in text.split("## ")[0]
+    (speeds,) = re.findall(r"^\| what \| measured \|\n.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    assert len(speeds.splitlines()) == 5 and "(docs/explanation/speed.md)" in text
+
+
 def test_make_targets_shown_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in PAGES:

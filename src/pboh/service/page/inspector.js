@@ -49,7 +49,8 @@ function spanTools(actions) {
 function candidates(mention, state, actions) {
   const { candidates: entries, nil } = listed(mention);
   const rows = entries.map((entry, k) => candidate(mention, entry, k, state, actions));
-  if (entries.length && nil > 0) rows.push(unknown(mention, nil));
+  const after = entries.findIndex((entry) => entry.probability !== null && entry.probability < nil);
+  if (entries.length && nil > 0) rows.splice(after < 0 ? rows.length : after, 0, unknown(mention, nil));
   if (!rows.length) return make("p", { className: "empty", textContent: "The model knows no entity by this name." });
   const before = make("p", { className: "before", textContent: "Probabilities before you clamped it:" });
   const bars = make("p", { className: "before",
