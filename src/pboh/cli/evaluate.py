@@ -142,17 +142,17 @@ def _systems(text: str) -> list[str]:
 
 def _ablate(linker: Linker, datasets: list[Dataset], names: list[str], workers: int) -> _Found:
     """Measure extensions twice: alone on the paper's model, and on top of all the others."""
-    from pboh.evaluation.ablation import ablate, ablation_tables, find_extensions, plain
+    from pboh.evaluation.ablation import ablate, ablation_tables, find_extensions
 
     with progress("ablating") as bar:
         rows = ablate(linker, datasets, find_extensions(names), workers=workers, report=bar)
-    tables = ablation_tables(rows, datasets)
+    tables = ablation_tables(rows)
 
     def write(report: Path) -> None:
         with written_aside(report) as aside:
             aside.write_text("\n".join(table.markdown() for table in tables), encoding="utf-8")
 
-    return _Found(tables, plain(rows, datasets), write)
+    return _Found(tables, [asdict(row) for row in rows], write)
 
 
 def _end_to_end(sides: list[_Side], datasets: list[Dataset], threshold: float | None) -> _Found:

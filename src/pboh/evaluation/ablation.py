@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -115,13 +115,13 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What one extension brings: gains by dataset, the average over all of them last."""
+    """What one extension brings: gains by dataset, ``mean`` of all of them last."""
 
     name: str
     settings: Changes
     default: bool
-    alone: list[Gain]
-    on_top: list[Gain]
+    alone: dict[str, Gain]
+    on_top: dict[str, Gain]
 
 
 def ablate(
@@ -148,7 +148,8 @@ def ablate(
         for key, counts in zip(distinct, score(list(distinct.values())), strict=True):
             counted[key] = counts
             report(len(counted), len(distinct))
-    gains = [_gains(counted[repr(one)], counted[repr(other)]) for one, other in pairs]
+    names = [dataset.name for dataset in datasets]
+    gains = [_gains(names, counted[repr(one)], counted[repr(other)]) for one, other in pairs]
     rows = [
         Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
         for at, e in enumerate(extensions)
@@ -156,9 +157,9 @@ def ablate(
     return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
 
 
-def _gains(new: Counts, old: Counts) -> list[Gain]:
-    pairs = [([one], [other]) for one, other in zip(new, old, strict=True)]
-    return [_gain(one, other) for one, other in [*pairs, (new, old)]]
+def _gains(names: Sequence[str], new: Counts, old: Counts) -> dict[str, Gain]:
+    gains = {name: _gain([one], [other]) for name, one, other in zip(names, new, old, strict=True)}
+    return gains | {"mean": _gain(new, old)}
 
 
 def _gain(new: Counts, old: Counts) -> Gain:
@@ -167,36 +168,20 @@ def _gain(new: Counts, old: Counts) -> Gain:
     return Gain(recall, f1, *interval(gain_draws(new, old, micro_f1)))
 
 
-def ablation_tables(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[Table]:
+def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
     """Two tables: each extension alone on the paper's model, and on top of the others."""
-    names = [dataset.name for dataset in datasets]
+    *names, _ = rows[0].alone
     header = ["Extension", "Settings", "default", *names, "mean ΔR", "mean ΔF1"]
     note = "Points of micro F1 (and recall, R); bold where the 95 % interval leaves out 0."
     titles = {"alone": "Alone, on the paper's model", "on_top": "On top of all the others"}
-    tables = []
-    for which, title in titles.items():
-        table = Table(title, header, note=note)
-        for row in rows:
-            gains: list[Gain] = getattr(row, which)
-            mean = len(header) - 1
-            sure = {at: gain.sure for at, gain in zip([*range(3, mean - 1), mean], gains, strict=True)}
-            table.strong |= {(len(table.rows), at) for at, is_sure in sure.items() if is_sure}
+    tables = [Table(title, header, note=note) for title in titles.values()]
+    for which, table in zip(titles, tables, strict=True):
+        for number, row in enumerate(rows):
+            gains: list[Gain] = list(getattr(row, which).values())
+            columns = [*range(3, len(header) - 2), len(header) - 1]
+            table.strong |= {(number, at) for at, gain in zip(columns, gains, strict=True) if gain.sure}
             cells = [f"{100 * gain.f1:+.2f}" for gain in gains]
             cells.insert(-1, f"{100 * gains[-1].recall:+.2f}")
             settings = ", ".join(f"{name}={written(value)}" for name, value in row.settings.items())
             table.add([row.name, settings, "yes" if row.default else "no", *cells])
-        tables.append(table)
     return tables
-
-
-def plain(rows: Sequence[Ablation], datasets: Sequence[Dataset]) -> list[dict[str, Any]]:
-    """The ablations as JSON."""
-    names = [*(dataset.name for dataset in datasets), "mean"]
-    return [
-        asdict(row)
-        | {
-            which: {name: asdict(gain) for name, gain in zip(names, getattr(row, which), strict=True)}
-            for which in ("alone", "on_top")
-        }
-        for row in rows
-    ]

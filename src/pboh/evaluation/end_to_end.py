@@ -6,6 +6,7 @@ An answer can count for one gold mention only, and a gold mention for one answer
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -55,18 +56,6 @@ class EndToEnd:
     timings: dict[str, float] = field(default_factory=dict)
 
 
-Rows = list[tuple[int, int, int]]
-
-
-@dataclass(slots=True)
-class _Counts:
-    """Right, answered and gold of every document, by match, and the errors of all."""
-
-    detection: dict[Match, Rows] = field(default_factory=lambda: {match: [] for match in MATCHES})
-    a2kb: dict[Match, Rows] = field(default_factory=lambda: {match: [] for match in MATCHES})
-    errors: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ERRORS, 0))
-
-
 def evaluate_end_to_end(
     linker: Linker, datasets: Sequence[Dataset], *, threshold: float | None = None, report: Report = silent
 ) -> list[EndToEnd]:
@@ -74,22 +63,21 @@ def evaluate_end_to_end(
     total, done, results = sum(len(dataset) for dataset in datasets), 0, []
     resolve: Resolve = cache(linker.resolve)
     for dataset in datasets:
-        counts, seconds, size, answered = _Counts(), 0.0, 0, 0
-        stages: dict[str, float] = {}
+        counts, seconds, size = [], 0.0, 0
+        errors, stages = Counter(dict.fromkeys(ERRORS, 0)), Counter[str]()
         linker.link(dataset.documents[0].text if dataset.documents else "")  # compile outside the clock
         for document in dataset:
             began = perf_counter()
             found = linker.link(document.text, threshold=threshold)
             seconds += perf_counter() - began
             size += len(document.text.encode("utf-8", "surrogatepass"))
-            for stage, value in found.timings.items():
-                stages[stage] = stages.get(stage, 0.0) + 1e3 * value / len(dataset)
+            stages.update({stage: 1e3 * value / len(dataset) for stage, value in found.timings.items()})
             answers = [m for m in found.mentions if m.entity is not None and not _on_nil(document, m)]
-            answered += len(answers)
-            _count(document, answers, resolve, counts)
+            counts.append(_counts(document, answers, resolve, errors))
             done += 1
             report(done, total, dataset.name)
-        results.append(_summary(dataset, counts, answered, seconds, size, stages))
+        speed = (1e3 * seconds / max(1, len(dataset)), size / 1e6 / max(seconds, 1e-9))
+        results.append(_summary(dataset, np.asarray(counts, np.float64), dict(errors), *speed, dict(stages)))
     return results
 
 
@@ -122,46 +110,54 @@ def pair_up(
     return pairs
 
 
-def _count(document: GoldDocument, answers: Sequence[Mention], resolve: Resolve, counts: _Counts) -> None:
+def _counts(
+    document: GoldDocument, answers: Sequence[Mention], resolve: Resolve, errors: Counter[str]
+) -> list[tuple[int, int, int, int]]:
+    """For each match: gold mentions found, those of them that are right, answers, gold mentions."""
     gold = [(m.start, m.end) for m in document.linked]
     found = [(m.start, m.end) for m in answers]
-    right: dict[tuple[int, int], bool] = {}
-    pairs: dict[Match, list[tuple[int, int]]] = {m: pair_up(gold, found, m) for m in MATCHES}
-    for g, k in {*pairs["strong"], *pairs["weak"]}:
+    strong, weak = (pair_up(gold, found, match) for match in MATCHES)
+    right = {}
+    for g, k in {*strong, *weak}:
         entity = answers[k].entity
         titles = {resolve(title) or title for title in document.linked[g].golds}
         right[g, k] = entity is not None and (resolve(entity.title) or entity.title) in titles
-    for match, matched in pairs.items():
-        counts.detection[match].append((len(matched), len(found), len(gold)))
-        counts.a2kb[match].append((sum(right[pair] for pair in matched), len(found), len(gold)))
-    strong, weak = {g for g, _ in pairs["strong"]}, {g for g, _ in pairs["weak"]}
-    counts.errors["entity"] += sum(not right[pair] for pair in pairs["strong"])
-    counts.errors["boundary"] += len(weak - strong)
-    counts.errors["missed"] += len(gold) - len(weak | strong)
-    counts.errors["extra"] += len(found) - len(pairs["weak"])
+    errors["entity"] += sum(not right[pair] for pair in strong)
+    errors["boundary"] += len(dict(weak).keys() - dict(strong).keys())
+    errors["missed"] += len(gold) - len(dict(weak).keys() | dict(strong).keys())
+    errors["extra"] += len(found) - len(weak)
+    return [(len(m), sum(right[pair] for pair in m), len(found), len(gold)) for m in (strong, weak)]
 
 
 def _summary(
-    dataset: Dataset, counts: _Counts, answered: int, seconds: float, size: int, stages: dict[str, float]
+    dataset: Dataset,
+    counts: Floats,
+    errors: dict[str, int],
+    milliseconds: float,
+    megabytes_per_second: float,
+    timings: dict[str, float],
 ) -> EndToEnd:
-    def scores(by_match: dict[Match, Rows], measure: Callable[[Floats], Floats]) -> dict[Match, Scores]:
-        tables = {match: np.asarray(rows, np.float64).reshape(-1, 3) for match, rows in by_match.items()}
-        return {match: Scores.of(measure(table)) for match, table in tables.items()}
+    """The figures of a dataset from the counts of its documents (documents, matches, 4)."""
+    counts = counts.reshape(-1, len(MATCHES), 4)
+    detected, right, answers, gold = counts[:, 0].sum(0).tolist()
 
-    found = sum(row[0] for row in counts.detection["strong"])
+    def scores(column: int, measure: Callable[[Floats], Floats]) -> dict[Match, Scores]:
+        chosen = counts[:, :, [column, 2, 3]]
+        return {match: Scores.of(measure(chosen[:, at])) for at, match in enumerate(MATCHES)}
+
     return EndToEnd(
         dataset=dataset.name,
         documents=len(dataset),
-        gold=dataset.mentions,
-        answers=answered,
-        detection=scores(counts.detection, micro_scores),
-        a2kb=scores(counts.a2kb, micro_scores),
-        a2kb_macro=scores(counts.a2kb, macro_scores),
-        linking=sum(row[0] for row in counts.a2kb["strong"]) / max(1, found),
-        errors=counts.errors,
-        milliseconds=1e3 * seconds / max(1, len(dataset)),
-        megabytes_per_second=size / 1e6 / max(seconds, 1e-9),
-        timings=stages,
+        gold=int(gold),
+        answers=int(answers),
+        detection=scores(0, micro_scores),
+        a2kb=scores(1, micro_scores),
+        a2kb_macro=scores(1, macro_scores),
+        linking=right / max(1, detected),
+        errors=errors,
+        milliseconds=milliseconds,
+        megabytes_per_second=megabytes_per_second,
+        timings=timings,
     )
 
 

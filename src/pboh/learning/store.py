@@ -35,22 +35,12 @@ def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], *
     """Make ``settings`` the model's own, add what was ``fitted``, and record what may not judge it."""
     with changing(into.folder):  # and read again: it may have changed while this was computed
         info = read_manifest(into.folder) if (into.folder / MANIFEST).exists() else into.info
-        _write(into.folder, info, datasets, settings, fitted)
-
-
-def _write(
-    folder: Path,
-    info: dict[str, Any],
-    datasets: Sequence[Dataset],
-    settings: dict[str, Any],
-    fitted: dict[str, Any],
-) -> None:
-    before = info.get("tuned_on", {})
-    tuned_on = {
-        "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
-        "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
-    }
-    write_json(folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
+        before = info.get("tuned_on", {})
+        tuned_on = {
+            "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
+            "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
+        }
+        write_json(into.folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
 
 
 def store_calibration(into: Target, datasets: Sequence[Dataset], fitted: dict[str, Any]) -> None:

@@ -42,17 +42,12 @@ def title_of(identifier: str) -> str | None:
 
 def plain_title(name: str) -> str:
     """A title as people read it: %-decoded, blanks for underscores, no section, first letter upper case."""
-    decoded = unquote(name, errors="strict") if _is_utf8(name) else unquote(name, encoding="latin-1")
+    try:
+        decoded = unquote(name, errors="strict")
+    except UnicodeDecodeError:
+        decoded = unquote(name, encoding="latin-1")
     title = " ".join(decoded.partition("#")[0].replace("_", " ").split())
     return title[:1].upper() + title[1:]
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        unquote(name, errors="strict")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def written_title(name: str | None) -> str | None:
