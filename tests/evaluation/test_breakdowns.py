@@ -11,11 +11,13 @@ from pboh.evaluation.runner import evaluate
 class TestBreakdowns:
     def test_bins(self, linker, small) -> None:
         run = evaluate(linker, [small], ["pboh"]).runs[0]
-        bins = {b.label: (b.count, b.accuracy) for b in breakdowns.by_ambiguity([run.judgement])}
-        assert bins == {"0": (1, 0.0), "1": (1, 1.0), "2": (3, pytest.approx(1 / 3))}
-        lengths = {b.label: b.count for b in breakdowns.by_length([run.judgement, run.judgement])}
-        assert lengths == {"2–4": 10}
-        assert [b.label for b in breakdowns.by_popularity([run.judgement], [run.judgement.candidates])]
+        charts = breakdowns.accuracy_charts([run.judgement] * 2, [run.judgement.candidates] * 2)
+        by_ambiguity, by_popularity, by_length = (
+            {b.label: (b.count, b.accuracy) for b in bins} for _, _, bins in charts
+        )
+        assert by_ambiguity == {"0": (2, 0.0), "1": (2, 1.0), "2": (6, pytest.approx(1 / 3))}
+        assert by_popularity == {"0": (2, 0.0), "1": (2, 1.0), "2–4": (6, pytest.approx(1 / 3))}
+        assert by_length == {"2–4": (10, pytest.approx(0.4))}
 
     def test_labels(self) -> None:
         assert [breakdowns._label(*pair) for pair in ((0, 1), (2, 5), (1000, None))] == ["0", "2–4", "1,000+"]

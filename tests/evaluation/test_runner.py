@@ -55,9 +55,9 @@ def test_comparisons(linker, small) -> None:
     first = evaluate(linker, [small], ["localmention", "pboh"], name="new")
     second = evaluate(linker, [small], ["localmention", "pboh"], name="old")
     (test,) = compare_systems(first)
-    assert (test.first, test.second) == ("pboh", "localmention")
+    assert (test.first, test.second) == ("PBoH", "LocalMention")
     assert test.difference > 0
     assert [(t.first, t.second, t.difference) for t in compare_models(first, second)] == [
-        ("new localmention", "old localmention", 0.0),
-        ("new pboh", "old pboh", 0.0),
+        ("new LocalMention", "old LocalMention", 0.0),
+        ("new PBoH", "old PBoH", 0.0),
     ]

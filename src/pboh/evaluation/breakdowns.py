@@ -11,10 +11,6 @@ from numpy.typing import NDArray
 
 from pboh.evaluation.metrics import Floats, Judgement
 
-CANDIDATE_EDGES = (0, 1, 2, 3, 5, 10)
-POPULARITY_EDGES = (0, 1, 2, 5, 10, 100, 1000)
-LENGTH_EDGES = (1, 2, 5, 10, 20, 50, 100)
-
 
 @dataclass(frozen=True, slots=True)
 class Bin:
@@ -55,20 +51,22 @@ def _label(low: int, high: int | None) -> str:
     return str(low) if high == low + 1 else f"{low:,}–{high - 1:,}"
 
 
-def by_ambiguity(judgements: Sequence[Judgement]) -> list[Bin]:
-    """Accuracy by the number of candidates."""
-    return by_value(joined(judgements, "candidates"), joined(judgements, "correct"), CANDIDATE_EDGES)
+def accuracy_charts(
+    judgements: Sequence[Judgement], popularity: Sequence[NDArray[np.int64]]
+) -> list[tuple[str, str, list[Bin]]]:
+    """Where answers are right: title, what the bars are, and the bars of each chart.
 
-
-def by_length(judgements: Sequence[Judgement]) -> list[Bin]:
-    """Accuracy by n, the number of mentions in the document."""
-    lengths = [judgement.gold[judgement.document].astype(np.int64) for judgement in judgements]
-    return by_value(np.concatenate(lengths), joined(judgements, "correct"), LENGTH_EDGES)
-
-
-def by_popularity(judgements: Sequence[Judgement], popularity: Sequence[NDArray[np.int64]]) -> list[Bin]:
-    """Accuracy by how often the gold is linked in the model's corpus."""
-    return by_value(np.concatenate(popularity), joined(judgements, "correct"), POPULARITY_EDGES)
+    ``popularity`` is how often each gold is linked in the model's corpus.
+    """
+    candidates, correct = joined(judgements, "candidates"), joined(judgements, "correct")
+    lengths = np.concatenate([one.gold[one.document].astype(np.int64) for one in judgements])
+    links, links_edges = np.concatenate(popularity), (0, 1, 2, 5, 10, 100, 1000)
+    charts = (
+        ("by ambiguity", "candidates of the mention", candidates, (0, 1, 2, 3, 5, 10)),
+        ("by popularity of the entity", "links to the right entity in the corpus", links, links_edges),
+        ("by n", "mentions in the document (n)", lengths, (1, 2, 5, 10, 20, 50, 100)),
+    )
+    return [(f"Accuracy {by}", bars, by_value(values, correct, edges)) for by, bars, values, edges in charts]
 
 
 def joined(judgements: Sequence[Judgement], name: str) -> NDArray[Any]:

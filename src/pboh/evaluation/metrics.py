@@ -102,15 +102,12 @@ class Judgement:
     entities: Floats  # distinct candidate entities
     timings: dict[str, float]  # mean milliseconds by stage
 
-    def per_document(self, flags: NDArray[np.bool_]) -> Floats:
-        """How many mentions of each document have the flag."""
-        return np.bincount(self.document, weights=flags, minlength=len(self.gold)).astype(np.float64)
-
     @property
     def counts(self) -> Floats:
         """Correct, answered and gold mentions of each document, as an array (documents, 3)."""
-        columns = (self.per_document(self.correct), self.per_document(self.answered), self.gold)
-        return np.stack(columns, axis=1)
+        documents = len(self.gold)
+        flags = (np.bincount(self.document, one, documents) for one in (self.correct, self.answered))
+        return np.stack([*flags, self.gold], axis=1)
 
 
 def judge(

@@ -11,9 +11,9 @@ from pboh.evaluation import breakdowns, published, tables
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import Row, percent, policy_of
 from pboh.evaluation.mistakes import KINDS
-from pboh.evaluation.runner import Evaluation, compare_models, compare_systems
+from pboh.evaluation.runner import Evaluation, compare_models, compare_systems, system_name
 from pboh.evaluation.svg import Series, assets
-from pboh.evaluation.tables import Table, system_name
+from pboh.evaluation.tables import Table
 from pboh.files.writing import written_aside
 
 _SECTIONS = {
@@ -43,6 +43,7 @@ def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> st
     """The HTML of the report."""
     runs, datasets = evaluation.main_runs(), evaluation.datasets
     judgements = [run.judgement for run in runs]
+    popularity = [evaluation.popularity[run.row.dataset] for run in runs]
     mentions = sum(len(judgement.document) for judgement in judgements)
     title = f"{system_name(evaluation.main)} against the others"
     components = tables.comparison_table(title, compare_systems(evaluation))
@@ -68,7 +69,7 @@ def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> st
         propagation=[tables.propagation_table(evaluation), tables.graph_table(evaluation)],
         rounds=breakdowns.rounds_histogram(judgements),
         stages=_stages(evaluation),
-        accuracy=_accuracy(evaluation) if mentions else (),
+        accuracy=breakdowns.accuracy_charts(judgements, popularity),
         calibration=breakdowns.calibration_of(judgements),
         policy=policy_of(datasets),
         datasets=tables.dataset_table(datasets),
@@ -126,20 +127,6 @@ def _stages(evaluation: Evaluation) -> list[Table]:
         stages = (f"{run.row.ms_by_stage.get(name, 0.0):.2f}" for name in names)
         table.add([run.row.dataset, *stages, f"{run.row.ms_per_document:.2f}"])
     return [table] if names else []
-
-
-def _accuracy(evaluation: Evaluation) -> list[tuple[str, str, list[breakdowns.Bin]]]:
-    """Where the main system is right, all datasets together: titles, what the bars are, and the bars."""
-    runs = evaluation.main_runs()
-    judgements = [run.judgement for run in runs]
-    popularity = [evaluation.popularity[run.row.dataset] for run in runs]
-    by_popularity = breakdowns.by_popularity(judgements, popularity)
-    links = "links to the right entity in the corpus"
-    return [
-        ("Accuracy by ambiguity", "candidates of the mention", breakdowns.by_ambiguity(judgements)),
-        ("Accuracy by popularity of the entity", links, by_popularity),
-        ("Accuracy by n", "mentions in the document (n)", breakdowns.by_length(judgements)),
-    ]
 
 
 def _error_data(evaluation: Evaluation) -> dict[str, Any]:

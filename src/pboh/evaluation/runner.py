@@ -29,8 +29,14 @@ from pboh.files.progress import Report, silent
 if TYPE_CHECKING:
     from pboh.linker import Linker
 
-SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh")
-"""The paper's systems in the order of its section "Systems", the whole model last."""
+SYSTEMS = {
+    "localmention": "LocalMention",
+    "localcontext": "LocalContext",
+    "unnorm": "Unnorm",
+    "rescaled": "Rescaled",
+    "pboh": "PBoH",
+}
+"""The paper's systems in its spelling and in the order of its section "Systems", the whole model last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,11 @@ class Evaluation:
     def main_runs(self) -> list[Run]:
         """The runs of the main system."""
         return [run for run in self.runs if run.system == self.main]
+
+
+def system_name(system: str) -> str:
+    """The paper's spelling of a system."""
+    return SYSTEMS.get(system, system)
 
 
 def evaluate(
@@ -156,7 +167,7 @@ def _popularity(linker: Linker, dataset: Dataset) -> NDArray[np.int64]:
 def compare_systems(evaluation: Evaluation) -> list[Comparison]:
     """The main system against each of the others, dataset by dataset."""
     return [
-        paired_test(main.judgement, other.judgement)
+        _compared(main, other)
         for main in evaluation.main_runs()
         for other in evaluation.runs
         if other.row.dataset == main.row.dataset and other.system != main.system
@@ -165,11 +176,12 @@ def compare_systems(evaluation: Evaluation) -> list[Comparison]:
 
 def compare_models(first: Evaluation, second: Evaluation) -> list[Comparison]:
     """Each system of one model against the same system of the other."""
-    found = []
-    for run in first.runs:
-        other = second.run(run.row.dataset, run.system)
-        if other is not None:
-            tested = paired_test(run.judgement, other.judgement)
-            one, two = f"{first.model} {run.system}", f"{second.model} {run.system}"
-            found.append(replace(tested, first=one, second=two))
-    return found
+    pairs = [(run, second.run(run.row.dataset, run.system)) for run in first.runs]
+    models = (f"{first.model} ", f"{second.model} ")
+    return [_compared(run, other, *models) for run, other in pairs if other is not None]
+
+
+def _compared(one: Run, other: Run, first: str = "", second: str = "") -> Comparison:
+    tested = paired_test(one.judgement, other.judgement)
+    names = (first + system_name(one.system), second + system_name(other.system))
+    return replace(tested, first=names[0], second=names[1])

@@ -9,15 +9,8 @@ from pboh.evaluation import published
 from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets.core import Dataset
 from pboh.evaluation.metrics import Comparison, Row, percent
-from pboh.evaluation.runner import Evaluation, Run
+from pboh.evaluation.runner import Evaluation, Run, system_name
 
-SYSTEM_NAMES = {
-    "localmention": "LocalMention",
-    "localcontext": "LocalContext",
-    "unnorm": "Unnorm",
-    "rescaled": "Rescaled",
-    "pboh": "PBoH",
-}
 OURS = "ours: "
 _NOTHING = "–"
 
@@ -57,11 +50,6 @@ class Table:
             for at, cells in enumerate(self.rows)
         )
         return f"### {self.title}\n\n{line(self.header)}{rule}{rows}\n{self.note}\n"
-
-
-def system_name(system: str) -> str:
-    """The paper's spelling of a system."""
-    return SYSTEM_NAMES.get(system, system)
 
 
 def paper_name_of(dataset: Dataset) -> str | None:
@@ -230,15 +218,8 @@ def comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
             table.strong.add((len(table.rows), 3))
         interval = f"{100 * test.low:+.2f} … {100 * test.high:+.2f}"
         p = f"{test.p:.4f}" if test.p >= 0.001 else "< 0.001"
-        names = map(_with_system_name, (test.first, test.second))
-        table.add([test.dataset, *names, f"{100 * test.difference:+.2f}", interval, p])
+        table.add([test.dataset, test.first, test.second, f"{100 * test.difference:+.2f}", interval, p])
     return table
-
-
-def _with_system_name(words: str) -> str:
-    """``model pboh`` as ``model PBoH``."""
-    model, _, system = words.rpartition(" ")
-    return f"{model} {system_name(system)}".strip()
 
 
 def dataset_table(datasets: Sequence[Dataset]) -> Table:

@@ -108,11 +108,6 @@ class Dataset:
         """How many mentions are NIL."""
         return sum(len(document.mentions) for document in self.documents) - self.mentions
 
-    @property
-    def losses(self) -> int:
-        """How many annotations could not be used."""
-        return sum(problem.kind == "lost" for problem in self.problems)
-
     def problem_counts(self) -> dict[str, int]:
         """How often each kind of problem occurred."""
         return dict(Counter(problem.kind for problem in self.problems))
