@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pboh.evaluation.datasets.core import Dataset, GoldDocument
-from pboh.evaluation.metrics import Floats, Resolve, Scores, macro_scores, micro_scores, percent
+from pboh.evaluation.metrics import Floats, Resolve, Scores, is_right, macro_scores, micro_scores, percent
 from pboh.evaluation.tables import Table
 from pboh.files.progress import Report, silent
 
@@ -117,11 +117,8 @@ def _counts(
     gold = [(m.start, m.end) for m in document.linked]
     found = [(m.start, m.end) for m in answers]
     strong, weak = (pair_up(gold, found, match) for match in MATCHES)
-    right = {}
-    for g, k in {*strong, *weak}:
-        entity = answers[k].entity
-        titles = {resolve(title) or title for title in document.linked[g].golds}
-        right[g, k] = entity is not None and (resolve(entity.title) or entity.title) in titles
+    titles = [m.entity.title if m.entity else None for m in answers]
+    right = {(g, k): is_right([titles[k]], document.linked[g], resolve) for g, k in {*strong, *weak}}
     errors["entity"] += sum(not right[pair] for pair in strong)
     errors["boundary"] += len(dict(weak).keys() - dict(strong).keys())
     errors["missed"] += len(gold) - len(dict(weak).keys() | dict(strong).keys())

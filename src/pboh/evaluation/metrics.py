@@ -154,12 +154,16 @@ def _checked(document: GoldDocument, answered: AnsweredDocument) -> AnsweredDocu
 
 def _judged(mention: GoldMention, answer: Answer, resolve: Resolve) -> tuple[bool, bool, bool, bool]:
     """Answered, correct, gold known, gold among the candidates."""
-    known = {resolve(title) for title in mention.golds} - {None}
-    golds = known | {title for title in mention.golds if resolve(title) is None}
-    answered = answer.entity is not None
-    correct = answer.entity is not None and (resolve(answer.entity) or answer.entity) in golds
-    among = any((resolve(title) or title) in golds for title in answer.candidates)
-    return answered, correct, bool(known), among or correct
+    known = any(resolve(title) is not None for title in mention.golds)
+    correct = is_right([answer.entity], mention, resolve)
+    among = correct or is_right(answer.candidates, mention, resolve)
+    return answer.entity is not None, correct, known, among
+
+
+def is_right(titles: Iterable[str | None], mention: GoldMention, resolve: Resolve) -> bool:
+    """Whether one of some titles means one of the golds, all under the titles that ``resolve`` gives them."""
+    golds = {resolve(gold) or gold for gold in mention.golds}
+    return any(title is not None and (resolve(title) or title) in golds for title in titles)
 
 
 # Scores from counts: correct, answered, gold in the last axis; any number of axes before it.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pboh.document import Candidate, Document, Mention
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
-from pboh.evaluation.metrics import Answer, AnsweredDocument, Judgement, Resolve
+from pboh.evaluation.metrics import Answer, AnsweredDocument, Judgement, Resolve, is_right
 
 if TYPE_CHECKING:
     from pboh.linker import Linker
@@ -51,9 +51,8 @@ def find_errors(
 ) -> list[WrongMention]:
     """Every wrong mention of a dataset; ``explain`` of them, spread evenly, are explained."""
     total = int((~judgement.correct).sum())
-    flags = zip(
-        judgement.correct.tolist(), judgement.known.tolist(), judgement.candidate.tolist(), strict=True
-    )
+    columns = (judgement.correct, judgement.known, judgement.candidate)
+    flags = zip(*(column.tolist() for column in columns), strict=True)
     found: list[WrongMention] = []
     for document, answered in zip(dataset, answers, strict=True):
         resolved: dict[tuple[int, int], Mention] = {}
@@ -105,10 +104,9 @@ def sentence_around(text: str, start: int, end: int) -> tuple[str, str]:
 
 def _explained(mention: Mention, gold: GoldMention, resolve: Resolve) -> list[dict[str, Any] | None]:
     """The terms of the right candidate (if it is one) and of the one that won."""
-    golds = {resolve(title) for title in gold.golds}
-    right = next((candidate for candidate in mention.candidates if candidate.entity.title in golds), None)
+    right = next((c for c in mention.candidates if is_right([c.entity.title], gold, resolve)), None)
     winner = mention.entity or (mention.candidates[0].entity if mention.candidates else None)
-    wrong = next((candidate for candidate in mention.candidates if candidate.entity == winner), None)
+    wrong = next((c for c in mention.candidates if c.entity == winner), None)
     return [_terms(mention, candidate) for candidate in (right, wrong)]
 
 

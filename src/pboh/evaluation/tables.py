@@ -105,29 +105,26 @@ def _beside(
     ours: Callable[[Row], tuple[float, float]],
 ) -> Table | None:
     """One of the paper's tables, the columns we ran, with our systems as further rows."""
-    named = [(dataset, paper_name_of(dataset)) for dataset in evaluation.datasets]
-    columns = [(dataset, name) for dataset, name in named if name in next(iter(figures.values()))]
+    named = {dataset.name: paper_name_of(dataset) or "" for dataset in evaluation.datasets}
+    columns = {ours: paper for ours, paper in named.items() if paper in next(iter(figures.values()))}
     if not columns:
         return None
-    table = Table(title, ["System", *(str(name) for _, name in columns)], note=note)
+    table = Table(title, ["System", *columns.values()], note=note)
     for system, by_dataset in figures.items():
-        table.add([system, *(_pair(by_dataset[str(name)]) for _, name in columns)])
+        table.add([system, *(_pair(by_dataset[name]) for name in columns.values())])
     for system in evaluation.systems:
         table.add([OURS + system_name(system), *_pairs(evaluation, system, columns, ours)], ours=True)
-    for column, (_, name) in enumerate(columns, start=1):
-        known = [(by_dataset[str(name)][0] or 0.0, at) for at, by_dataset in enumerate(figures.values())]
-        table.strong.add((max(known)[1], column))
+    for column, name in enumerate(columns.values(), start=1):
+        best = [by_dataset[name][0] or 0.0 for by_dataset in figures.values()]
+        table.strong.add((max((figure, at) for at, figure in enumerate(best))[1], column))
     return table
 
 
 def _pairs(
-    evaluation: Evaluation,
-    system: str,
-    columns: Iterable[tuple[Dataset, str | None]],
-    ours: Callable[[Row], tuple[float, float]],
+    evaluation: Evaluation, system: str, datasets: Iterable[str], ours: Callable[[Row], tuple[float, float]]
 ) -> list[str]:
     """A figure pair of one system for each dataset."""
-    runs = (evaluation.run(dataset.name, system) for dataset, _ in columns)
+    runs = (evaluation.run(name, system) for name in datasets)
     return [_pair([100 * share for share in ours(run.row)] if run else (None, None)) for run in runs]
 
 
@@ -137,16 +134,15 @@ def _pair(figures: Iterable[float | None]) -> str:
 
 def ablation_table(evaluation: Evaluation) -> Table:
     """R@MI / R@MA of each system (the paper's "Accuracy gains of individual PBoH components")."""
-    papers = list(next(iter(published.ABLATION.values())))
-    header = ["System", *(d.name for d in evaluation.datasets), *(f"paper: {name}" for name in papers)]
+    papers, names = list(next(iter(published.ABLATION.values()))), [d.name for d in evaluation.datasets]
+    header = ["System", *names, *(f"paper: {name}" for name in papers)]
     table = Table("Gains of the components: R@MI / R@MA", header)
-    columns = [(dataset, None) for dataset in evaluation.datasets]
     for system in evaluation.systems:
         printed = published.ABLATION.get(system, {})
         cells = [_pair(printed.get(name, (None, None))) for name in papers]
-        table.add([system_name(system), *_pairs(evaluation, system, columns, recalls), *cells])
-    for column, dataset in enumerate(evaluation.datasets, start=1):
-        found = [run.row.micro.recall for run in evaluation.runs if run.dataset.name == dataset.name]
+        table.add([system_name(system), *_pairs(evaluation, system, names, recalls), *cells])
+    for column, name in enumerate(names, start=1):
+        found = [run.row.micro.recall for run in evaluation.runs if run.row.dataset == name]
         table.strong.add((found.index(max(found)), column))
     return table
 
@@ -170,10 +166,8 @@ def calibration_table(evaluation: Evaluation) -> Table:
     note = "Mean distance of the probability of an answer and the share that is right, in ten equal steps."
     table = Table("Expected calibration error", ["Dataset", "answers", "error %"], note=note)
     for run in evaluation.main_runs():
-        answers = int(run.judgement.answered.sum())
-        table.add(
-            [run.row.dataset, f"{answers:,}", percent(calibration_of([run.judgement]).error)], ours=True
-        )
+        error = percent(calibration_of([run.judgement]).error)
+        table.add([run.row.dataset, f"{run.row.answered:,}", error], ours=True)
     return table
 
 

@@ -107,12 +107,8 @@ class Tuning:
                 shift = points[fine[0].value].gain
                 low, high = trial.low + shift, trial.high + shift
                 points[trial.value] = replace(trial, gain=trial.gain + shift, low=low, high=high)
-            curves[parameter] = sorted(points.values(), key=_order)
+            curves[parameter] = sorted(points.values(), key=lambda trial: trial.value)
         return curves
-
-
-def _order(trial: Trial) -> tuple[float, str]:
-    return (0.0, trial.value) if isinstance(trial.value, str) else (float(trial.value), "")
 
 
 def tune(
