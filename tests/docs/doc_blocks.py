@@ -17,13 +17,13 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import pty
 import re
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -303,6 +303,8 @@ def file() -> Iterator[tuple[int, Callable[[], str]]]:
 @contextlib.contextmanager
 def screen() -> Iterator[tuple[int, Callable[[], str]]]:
     """The same for a program that looks whether somebody is watching."""
+    import pty
+
     master, slave = pty.openpty()
     seen: list[bytes] = []
 
@@ -328,6 +330,8 @@ def screen() -> Iterator[tuple[int, Callable[[], str]]]:
 @contextlib.contextmanager
 def reading(folder: Path, environment: Mapping[str, str], python: str | None = None) -> Iterator[Reader]:
     """A reader who cleans up."""
+    if sys.platform == "win32":
+        pytest.skip("pages show the commands of a Unix shell")
     reader = Reader(folder, environment, python)
     try:
         yield reader
