@@ -34,4 +34,4 @@ def checkpoint() -> None:
     """A place where long work may be ended; costs a tenth of a microsecond."""
     is_over = _is_over.get()
     if is_over is not None and is_over():
-        raise OvertimeError("the time for this computation is over", todo="Do less at a time")
+        raise OvertimeError("this computation took too long", todo="Send less at a time")

@@ -81,8 +81,8 @@ class Linker:
     def entity(self, title: str) -> Entity | None:
         """The entity of a title or redirect; underscores and a small first letter are fine.
 
-        A title that is none may differ from one by case, accents or punctuation, as most redirects of a
-        full Wikipedia do; of several the most linked one is meant.
+        An unknown title may differ from a known one by case, accents or punctuation, as most redirects of a
+        full Wikipedia do; of several, the most linked one is meant.
         """
         return self.engine.entities.find(title)
 
@@ -131,7 +131,7 @@ class Linker:
     ) -> Document:
         """Find the mentions of a text and resolve them.
 
-        ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
+        ``spans`` from elsewhere are always kept, and detection works around them; to use
         them *instead*, call :meth:`disambiguate`. ``threshold`` is the least confidence that a name is worth
         a link and that the link is right (:attr:`Mention.detection`); 0 keeps every name that has an answer.
         ``entities`` are the only ones that may be an answer, as in :meth:`disambiguate`. ``spots`` are the

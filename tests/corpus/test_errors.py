@@ -135,8 +135,8 @@ def test_entities_are_not_resolved_wherever_they_are_declared(place: str, tmp_pa
 
 def test_empty_dumps(tmp_path: Path) -> None:
     assert "the file is empty" in str(complaint(written(tmp_path / "d.xml", b""), tmp_path))
-    assert "not a single page" in str(complaint(dump(tmp_path / "d.xml"), tmp_path))
-    assert "none of the pages has a text" in str(complaint(dump(tmp_path / "d.xml", page("A", "")), tmp_path))
+    assert "it has no pages" in str(complaint(dump(tmp_path / "d.xml"), tmp_path))
+    assert "none of the pages has text" in str(complaint(dump(tmp_path / "d.xml", page("A", "")), tmp_path))
     assert "not a MediaWiki dump" in str(complaint(written(tmp_path / "d.bz2", bz2.compress(b"")), tmp_path))
 
 
@@ -231,7 +231,7 @@ def test_output_folder_that_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     written(tmp_path / "out" / "letter.txt", b"dear")
     error = complaint(small(tmp_path), tmp_path)
-    assert isinstance(error, OutputError) and "other things" in str(error)
+    assert isinstance(error, OutputError) and "something other than a corpus" in str(error)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["letter.txt"]
     with pytest.raises(OutputError, match="in the way"):
         extract([small(tmp_path)], tmp_path / "out" / "letter.txt", workers=1)

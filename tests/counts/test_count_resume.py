@@ -161,7 +161,7 @@ def test_output_folders_that_cannot_be_used(corpus: Path, tmp_path: Path) -> Non
 
 
 def test_unreadable_corpus_folders(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no folder written by"):
+    with pytest.raises(CorpusError, match="was not written by"):
         count([tmp_path / "missing"], tmp_path / "counts")
     with pytest.raises(InputError, match="nothing to count"):
         count([], tmp_path / "counts")
@@ -211,5 +211,5 @@ def test_senseless_options(options: dict[str, float]) -> None:
 
 
 def test_too_little_memory(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="too few"):
+    with pytest.raises(InputError, match="too little"):
         count([corpus], tmp_path / "counts", memory=100 << 20)

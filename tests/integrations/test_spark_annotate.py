@@ -99,7 +99,7 @@ def test_the_starter_model_and_wrong_columns(session, tmp_path):
         annotate(df, id="k")
     with pytest.raises(InputError, match="column x is double, not text"):
         annotate(df, text="x", id="k")
-    with pytest.raises(Exception, match="sees no model of that name"):
+    with pytest.raises(Exception, match="cannot see a model of that name"):
         annotate(df, "nowhere", text="t", id="k").collect()
 
 
@@ -161,4 +161,4 @@ def test_the_command_on_several_executors(world_model, tmp_path):
         assert counted[name] == plain[name], name
     again = subprocess.run(command, capture_output=True, text=True, check=False)
     assert again.returncode == 1
-    assert "there is something of that name" in again.stderr
+    assert "something of that name already exists" in again.stderr

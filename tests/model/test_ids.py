@@ -96,7 +96,7 @@ def test_removing_restores_every_byte(model, tmp_path):
     add_ids(model, properties(tmp_path / "p.sql", dict.fromkeys(numbers(model).values(), "Q1")))
     remove_ids(model)
     assert {path.name: path.read_bytes() for path in model.iterdir()} == files
-    with pytest.raises(ModelError, match="no ids that were added"):
+    with pytest.raises(ModelError, match="no ids were added"):
         remove_ids(model)
 
 
@@ -174,8 +174,8 @@ def test_merged_counts_keep_page_numbers(world_corpus, world_counts, tmp_path):
     [
         (HEAD.format("page") + "(1,0,'A',0);", "this is the table page, not page_props"),
         (HEAD.format("page_props") + "(1,'defaultsort','A',NULL);", "no rows about Wikidata"),
-        ("hello", "no table of Wikimedia"),
-        ("", "no table of Wikimedia"),
+        ("hello", "not a Wikimedia table"),
+        ("", "not a Wikimedia table"),
         (HEAD.format("page_props") + "(999999,'wikibase_item','Q1',NULL);", "none of its 1 pages"),
     ],
 )

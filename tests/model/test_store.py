@@ -90,7 +90,7 @@ def test_wrong_versions_and_other_folders_are_refused(model, tmp_path):
 def test_a_folder_that_is_not_ours_is_not_overwritten(world_counts, tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="holds no model"):
+    with pytest.raises(OutputError, match="contains no model"):
         build_model(world_counts, tmp_path / "home")
     assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
     with pytest.raises(CountsError, match="counts' description is missing"):

@@ -132,7 +132,7 @@ class ParquetSource(Source):
         kind = self.schema.field(options.text).type
         if not _is_text(kind):
             what = f"column {options.text} is {kind}, not text"
-            raise InputError(what, where=self.paths[0], todo="Name another with --text-column")
+            raise InputError(what, where=self.paths[0], todo="Choose another with --text-column")
         return list(dict.fromkeys(wanted))
 
     def chunks(self, done: Collection[int] = ()) -> Iterator[Chunk]:

@@ -54,7 +54,7 @@ def open_inputs(inputs: Sequence[str | Path], options: Options) -> Source:
         return StandardInput([], options)
     paths = [path for named in inputs for path in _files(Path(named))]
     if not paths:
-        raise InputError("there are no documents", todo="Name .parquet or .jsonl files, or folders of them")
+        raise InputError("there are no documents", todo="Pass .parquet or .jsonl files, or folders of them")
     kinds = {_is_parquet(path): path for path in paths}
     if len(kinds) > 1:
         raise InputError(f"{kinds[True]} is Parquet and {kinds[False]} is not", todo=one_by_one)

@@ -194,7 +194,7 @@ def _known(out: Path, manifest: Path, job: dict[str, Any]) -> dict[str, Any] | N
     choose = f"Choose another --out, or remove {out.name}* there to begin anew"
     if not manifest.exists():
         if out.exists():
-            raise OutputError("there is a file of that name already", where=out, todo="Choose another --out")
+            raise OutputError("a file of that name already exists", where=out, todo="Choose another --out")
         return None
     known = read_json(manifest, "the record of this output", OutputError)
     if not isinstance(known, dict) or any(known.get(key) != value for key, value in FORMAT.items()):

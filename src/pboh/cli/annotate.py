@@ -103,7 +103,7 @@ def annotate_command(
         from pboh.integrations.spark import annotate_files
 
         if out is None or "-" in named:
-            raise InputError("Spark reads and writes files", todo="Name input files and --out")
+            raise InputError("Spark reads and writes files", todo="Pass input files and --out")
         figures = annotate_files(named, out, model, asked, master=master)
     elif out is None:
         figures = _to_standard_output(named, model, asked, workers or 1)

@@ -21,9 +21,10 @@ def calibrate_command(
 ) -> None:
     """Turn scores into probabilities that mean what they say, and choose the thresholds.
 
-    Fitted are the probability that an answer is right (below its threshold a mention may be called unknown)
-    and that a name found in raw text is worth a link. Use documents the model was not trained on; the figures
-    are those of documents left out. Calibrate after tuning: a calibration belongs to the stored settings.
+    This fits the probability that an answer is right (below its threshold, a mention is left unlinked) and
+    the probability that a name found in raw text is worth a link. Use documents the model was not trained on;
+    the figures are for documents left out of the fit. Calibrate after tuning: a calibration belongs to the
+    stored settings.
 
     \b
     Examples:

@@ -41,7 +41,7 @@ def download_command(
     """Fetch a Wikipedia dump, with resume and verified checksums.
 
     WIKI is the dump's name: enwiki, dewiki, simplewiki, zh_yuewiki … Pass the folder to pboh train or pboh
-    extract as it is. Interrupted, the same command continues; finished, it does nothing.
+    extract as it is. Run it again to continue after an interruption; after success, it does nothing.
 
     \b
     Examples:
@@ -58,7 +58,7 @@ def download_command(
         _list(wiki, date, parts, mirror, manners, json)
         return
     if out is None:
-        raise InputError("--out is missing", todo="Name the folder for the parts, such as --out dumps/en")
+        raise InputError("--out is missing", todo="Pass a folder for the parts, such as --out dumps/en")
     started = time.monotonic()
     with progress(f"download {wiki}", continues=True) as report:
         result = download(

@@ -150,7 +150,7 @@ def ids(
     if remove:
         remove_ids(folder)
     elif properties is None:
-        raise InputError("the table of page properties is missing", todo="Name …-page_props.sql.gz")
+        raise InputError("the table of page properties is missing", todo="Pass …-page_props.sql.gz")
     else:
         with progress("reading ids") as report:
             found = add_ids(folder, properties, pages, out=out, report=report)

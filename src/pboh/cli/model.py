@@ -77,7 +77,7 @@ def info(
     verify: Annotated[bool, Option("--verify", help="Check every file against its checksum.")] = False,
     json: options.Json = None,
 ) -> None:
-    """Say what a model was made from, how large it is, and whether it is intact.
+    """Show what a model was made from, how large it is, and whether it is intact.
 
     Example: pboh info --model model --verify
     """

@@ -37,7 +37,7 @@ def serve_command(
     workers: Annotated[
         int, Option("--workers", "-w", min=1, help="Parallel workers; they share the mapped model.")
     ] = 1,
-    threads: Annotated[int, Option(help="Computing threads of each worker.", min=1, max=64)] = 2,
+    threads: Annotated[int, Option(help="Computing threads per worker.", min=1, max=64)] = 2,
     paper: options.Paper = False,
     change: options.Change = None,
     log_format: Annotated[
@@ -45,21 +45,27 @@ def serve_command(
         Option(help="How to log.", show_default="text on a terminal, json elsewhere"),
     ] = None,
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Option(help="Log nothing less important.")
+        Literal["debug", "info", "warning", "error"], Option(help="Least severe messages to log.")
     ] = "info",
     max_body: Annotated[str, _size("Largest request.")] = "4MB",
     max_characters: Annotated[int, _limit("Longest text of a call with --mcp.", 1)] = 20_000,
     max_head: Annotated[str, _size("Largest address with its headers.")] = "64KB",
-    max_mentions: Annotated[int, _limit("Mentions of a document.", 1)] = LIMITS.mentions,
-    max_total_mentions: Annotated[int, _limit("Mentions of a request.", 1)] = LIMITS.total_mentions,
+    max_mentions: Annotated[int, _limit("Most mentions in a document.", 1)] = LIMITS.mentions,
+    max_total_mentions: Annotated[int, _limit("Most mentions in a request.", 1)] = LIMITS.total_mentions,
     max_mention_characters: Annotated[int, _limit("Longest mention.", 1)] = LIMITS.mention_characters,
-    max_documents: Annotated[int, _limit("Documents, or cells, of a request.", 1)] = LIMITS.documents,
-    max_seconds: Annotated[float, _limit("Waiting and computing of a request.", 0.1)] = LIMITS.seconds,
-    client_seconds: Annotated[float, _limit("A client's time to send.", 0.1)] = LIMITS.client_seconds,
-    max_waiting: Annotated[int, _limit("Requests that wait in a worker.", 1)] = LIMITS.waiting,
-    max_waiting_bytes: Annotated[str, _size("All large requests of a worker together.")] = "64MB",
-    max_connections: Annotated[int, _limit("Connections of a worker.", 1)] = LIMITS.connections,
-    shutdown_seconds: Annotated[int, _limit("Time running requests have to finish.", 0)] = 30,
+    max_documents: Annotated[int, _limit("Most documents, or cells, in a request.", 1)] = LIMITS.documents,
+    max_seconds: Annotated[
+        float, _limit("Longest time to wait for and compute an answer.", 0.1)
+    ] = LIMITS.seconds,
+    client_seconds: Annotated[
+        float, _limit("Longest time for a client to send its request.", 0.1)
+    ] = LIMITS.client_seconds,
+    max_waiting: Annotated[int, _limit("Most requests that wait in a worker.", 1)] = LIMITS.waiting,
+    max_waiting_bytes: Annotated[
+        str, _size("Largest total size of the requests waiting in a worker.")
+    ] = "64MB",
+    max_connections: Annotated[int, _limit("Most connections of a worker.", 1)] = LIMITS.connections,
+    shutdown_seconds: Annotated[int, _limit("Time for running requests to finish.", 0)] = 30,
 ) -> None:
     """Answer over HTTP: JSON, GERBIL, DBpedia Spotlight, REL, OpenRefine, and a page to look at.
 

@@ -45,7 +45,7 @@ def train_command(
     the decision what to link are fitted on half of them; the summary says how good the model is on the other
     half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads.
 
-    A stopped training continues where it left off; run again after success, it does nothing. The single
+    A stopped training run continues where it left off; after success, it does nothing. The single
     stages, pboh extract, pboh count and pboh build, have more options. The paper's model ignores words
     counted fewer than 3 times whatever --min-word-count says.
 

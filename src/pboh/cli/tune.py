@@ -40,7 +40,7 @@ def tune_command(
     paper: options.Paper = False,
     change: options.Change = None,
     rounds: Annotated[int, Option(help="Coarse rounds before the fine one.", min=1)] = 2,
-    fine: Annotated[bool, Option(help="End with values between those of the grid.")] = True,
+    fine: Annotated[bool, Option(help="End with a finer grid around the best values.")] = True,
     confidence: Annotated[
         float, Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
     ] = 0.95,

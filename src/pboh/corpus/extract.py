@@ -99,7 +99,7 @@ def _affordable(workers: int, memory: int) -> int:
 def input_files(inputs: Sequence[str | Path]) -> list[Path]:
     """The files meant by files and folders of downloads: each once, the parts of a download in page order."""
     if not inputs:
-        raise InputError("no dump was given", todo="Name at least one dump file, or the folder of a download")
+        raise InputError("no dump was given", todo="Pass at least one dump file, or the folder of a download")
     files: list[Path] = []
     for path in map(Path, inputs):
         if not path.exists():
@@ -132,8 +132,8 @@ def _site(headers: Sequence[Header], options: Options) -> Site:
 def _ours(folder: Path) -> Iterator[None]:
     """Make sure the folder is empty or ours, and that nobody else writes to it."""
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
-        what = "the folder holds other things than a corpus"
-        raise OutputError(what, where=folder, todo="Name an empty or a new folder")
+        what = "the folder contains something other than a corpus"
+        raise OutputError(what, where=folder, todo="Choose an empty or a new folder")
     try:
         with claimed(folder / _WORK, folder):
             try:
@@ -266,10 +266,10 @@ class _Run:
     def _complain_if_empty(self, figures: Sequence[Figures]) -> None:
         where = ", ".join(str(source.path) for source in self._sources)
         if not any(each["pages"] for each in figures):
-            raise CorpusError("there is not a single page in it", where=where, todo="Check which dump it is")
+            raise CorpusError("it has no pages", where=where, todo="Check which dump it is")
         if not any(each["characters"] for each in figures):
             todo = "Give the dump named pages-articles; stub dumps have titles only"
-            raise CorpusError("none of the pages has a text", where=where, todo=todo)
+            raise CorpusError("none of the pages has text", where=where, todo=todo)
 
     def _resolve(self, chunks: Chunks) -> Figures:
         """Between the passes: titles and words of all chunks put in order."""

@@ -55,7 +55,7 @@ class Counting:
         self, engine: Engine, inputs: Sequence[str], out: str, options: CountOptions, report: Report
     ) -> None:
         if not inputs:
-            raise InputError("there is nothing to count", todo="Name a folder written by pboh extract")
+            raise InputError("there is nothing to count", todo="Pass a folder written by pboh extract")
         self.engine, self.out, self.report = engine, out.rstrip("/"), report
         self.inputs = [open_input(engine, folder) for folder in inputs]
         if self.out in {one.folder for one in self.inputs}:
@@ -229,7 +229,7 @@ class Counting:
         if self.options.names_in_text and any(one.counted for one in self.inputs):
             raise InputError(
                 "names in running text cannot be counted from a counts folder",
-                todo="Give corpus folders only, or leave out --names-in-text",
+                todo="Pass corpus folders only, or leave out --names-in-text",
             )
 
 

@@ -82,7 +82,7 @@ class DuckDB:
     def __init__(self, out: Path, memory: int = 4 << 30, threads: int | None = None) -> None:
         if memory < LEAST_MEMORY:
             raise InputError(
-                f"{memory >> 20} MB of memory are too few to count with", todo="Give at least --memory 512MB"
+                f"{memory >> 20} MB of memory is too little to count with", todo="Use at least --memory 512MB"
             )
         self.memory = memory - RESERVE
         self._out, self._spill = out, out / "steps" / "spill"
@@ -222,7 +222,7 @@ def _claimed(out: Path) -> AbstractContextManager[None]:
     """Take the output folder for this process: it must be new or ours, with nobody else at work there."""
     if out.is_dir() and any(out.iterdir()) and not (out / "steps").is_dir():
         todo = "Choose an empty folder or a new one"
-        raise OutputError("this folder holds something else", where=out, todo=todo)
+        raise OutputError("this folder contains something else", where=out, todo=todo)
     return claimed(out / "steps", out)
 
 

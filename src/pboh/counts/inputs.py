@@ -103,7 +103,7 @@ def open_input(engine: Engine, folder: str) -> Input:
             )
         return Input(folder, counted, manifest)
     raise CorpusError(
-        "this is no folder written by pboh extract or pboh count (corpus.json or counts.json is missing)",
+        "this folder was not written by pboh extract or pboh count (corpus.json or counts.json is missing)",
         where=folder,
         todo="Run pboh extract first, and let it finish",
     )

@@ -94,7 +94,7 @@ def find_extensions(words: Sequence[str]) -> list[Extension]:
     found = [e for e in EXTENSIONS if not words or any(word in e.name for word in words)]
     if not found:
         known = ", ".join(extension.name for extension in EXTENSIONS)
-        raise InputError(f"no extension is called {' or '.join(words)}", todo=f"Known are {known}")
+        raise InputError(f"no extension is called {' or '.join(words)}", todo=f"Choose from {known}")
     return found
 
 

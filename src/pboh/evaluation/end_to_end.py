@@ -1,6 +1,6 @@
 """From raw text to entities (GERBIL's A2KB): which mentions were found, and which of these are right.
 
-Two ways to say that an answer stands where the gold does: *strong* (the same span) and *weak* (they overlap).
+Two ways to say that an answer is where the gold is: *strong* (the same span) and *weak* (they overlap).
 An answer can count for one gold mention only, and a gold mention for one answer.
 """
 
@@ -29,7 +29,7 @@ MATCHES: tuple[Match, ...] = ("strong", "weak")
 ERRORS = ("missed", "boundary", "entity", "extra")
 POLICY = (
     "The system sees the text alone. Gold mentions are those with an entity; NIL golds are dropped, and an "
-    "answer that stands where a NIL gold does is neither right nor wrong.",
+    "answer in the place of a NIL gold is neither right nor wrong.",
     "strong: the spans are equal; weak: they overlap. Each answer counts for one gold mention, the first.",
     "detection counts spans; linking is the share of detected gold mentions whose entity is right; A2KB "
     "counts a mention when both are. Redirects known to the model are resolved on gold and answer.",
@@ -88,7 +88,7 @@ def _on_nil(document: GoldDocument, mention: Mention) -> bool:
 def pair_up(
     gold: Sequence[tuple[int, int]], found: Sequence[tuple[int, int]], match: Match
 ) -> list[tuple[int, int]]:
-    """Pairs (gold, found) that stand at the same place, each in at most one pair; both in text order."""
+    """Pairs (gold, found) at the same place, each in at most one pair; both in text order."""
     if match == "strong":
         place = {span: k for k, span in enumerate(found)}
         return [(g, place[span]) for g, span in enumerate(gold) if span in place]

@@ -343,7 +343,7 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
 
 
 def _nil(judgement: Judgement) -> Scores:
-    """How well answers are withheld: right where the gold is no entity of the model."""
+    """How well answers are withheld: right where the gold is not in the model."""
     withheld, unknown = ~judgement.answered, ~judgement.known
     counts = [[(withheld & unknown).sum(), withheld.sum(), unknown.sum()]]
     return Scores.of(micro_scores(np.asarray(counts, np.float64)))

@@ -149,7 +149,7 @@ def ablation_table(evaluation: Evaluation) -> Table:
 
 def nil_table(evaluation: Evaluation) -> Table:
     """How well the main system says "not in the knowledge base"."""
-    note = "Withholding an answer is right where the gold is no entity of the model."
+    note = "Withholding an answer is right where the gold is not in the model."
     header = ["Dataset", "gold unknown", "withheld", "P %", "R %", "F1 %", "wrong answers withheld %"]
     table = Table("Not in the knowledge base (NIL)", header, note=note)
     for run in evaluation.main_runs():

@@ -60,7 +60,7 @@ class Settings:
     self_pair: float = _ranged(0.01, 0, 1)  # share of an entity's marginal count added to N(e,e)
     # belief propagation (section "Belief Propagation")
     rounds: int = _ranged(15, 0, 10_000)  # at most
-    epsilon: float = _ranged(1e-5, 0, 1)  # messages that move less stand still
+    epsilon: float = _ranged(1e-5, 0, 1)  # messages that change by less have converged
     # answers
     threshold: float = _ranged(0.0, 0, 1)  # answers of a lower probability are withheld
 
@@ -69,7 +69,9 @@ class Settings:
             raise InputError(f"unknown system {self.system!r}", todo=f"Choose one of {', '.join(SYSTEMS)}")
         unknown = set(self.layers) - set(LAYERS)
         if unknown:
-            raise InputError(f"unknown name layers {sorted(unknown)}", todo=f"Known are {', '.join(LAYERS)}")
+            raise InputError(
+                f"unknown name layers {sorted(unknown)}", todo=f"Choose from {', '.join(LAYERS)}"
+            )
         for item in fields(self):
             if item.metadata:
                 least, most = item.metadata["range"]
@@ -85,7 +87,7 @@ class Settings:
         unknown = set(changes) - known
         if unknown:
             raise InputError(
-                f"unknown settings {sorted(unknown)}", todo=f"Known are {', '.join(sorted(known))}"
+                f"unknown settings {sorted(unknown)}", todo=f"Choose from {', '.join(sorted(known))}"
             )
         if "layers" in changes:
             changes["layers"] = {**self.layers, **changes["layers"]}

@@ -104,7 +104,7 @@ class Why(BaseModel):
 class Name(BaseModel):
     """A name in the text."""
 
-    name: str = Field(description="Exactly as it stands in the text.")
+    name: str = Field(description="Exactly as written in the text.")
     occurrence: int = Field(default=1, ge=1, description="Which of its occurrences, counted from 1.")
     entity: str | None = Field(
         default=None, description="Its entity's title if already known; helps the others."
@@ -140,13 +140,13 @@ class Tools:
     def disambiguate(
         self,
         text: Text,
-        names: Annotated[list[str | Name], Field(description="Names as they stand in the text.")],
+        names: Annotated[list[str | Name], Field(description="Names exactly as written in the text.")],
         reasons: Reasons = False,
         others: Others = 0,
     ) -> GroundedText:
         """Say which entity each of the given names means in a text; they are decided together.
 
-        A name listed twice stands for its first two occurrences. Give {"name", "entity"} for a name whose
+        A name listed twice means its first two occurrences. Give {"name", "entity"} for a name whose
         meaning you know already: the others are then decided in its light.
         """
         self._checked(text)

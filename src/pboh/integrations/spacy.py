@@ -131,7 +131,7 @@ class PbohLinker(StoredAsBytes, Pipe):
         model = self.linker.model
         if cfg["kb_id"] == "id" and "entity_id" not in model and not model.overlays:
             todo = "Add those of Wikidata with: pboh entities ids page_props.sql.gz --model MODEL"
-            raise InputError("the model knows no ids of its entities", where=model.folder, todo=todo)
+            raise InputError("the model has no ids for its entities", where=model.folder, todo=todo)
         self.cfg = {**cfg, "labels_discard": list(cfg["labels_discard"])}
         self._run: Run = {
             "model": cfg["model"],

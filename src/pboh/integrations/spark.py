@@ -142,7 +142,7 @@ def locate(model: str | None) -> str | None:
         if len(inner) == 1:  # an archive with the folder itself in it
             return str(inner[0].parent)
     todo = "Name a folder that every executor sees, or send it with pboh.integrations.spark.ship"
-    raise ModelError("this executor sees no model of that name", where=model, todo=todo)
+    raise ModelError("this executor cannot see a model of that name", where=model, todo=todo)
 
 
 def _unpacked(archive: Path) -> Path:
@@ -185,7 +185,9 @@ def annotate_files(
     except SPARK_ERRORS as error:
         what = first_line(error)
         if "PATH_ALREADY_EXISTS" in what:
-            raise OutputError("there is something of that name", where=out, todo="Choose another") from error
+            raise OutputError(
+                "something of that name already exists", where=out, todo="Choose another"
+            ) from error
         raise InputError(f"Spark failed: {what}") from error
     finally:
         if own:

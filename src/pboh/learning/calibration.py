@@ -186,7 +186,7 @@ def fit(
     if not right.any() or right.all():
         raise InputError(
             "these documents cannot calibrate a model: their answers are all right or all wrong",
-            todo="Give more documents, and ones that the model was not trained on",
+            todo="Use more documents, ones that the model was not trained on",
         )
     held_out = np.full(len(right), right.mean())
     folds = np.asarray(groups if groups is not None else range(len(examples))) % 5

@@ -128,7 +128,7 @@ def tune(
     ends the search; what was found until then is returned, marked as interrupted.
     """
     if not datasets:
-        raise InputError("there is nothing to tune on", todo="Name a dataset with --validation")
+        raise InputError("there is nothing to tune on", todo="Pass a dataset with --validation")
     with scoring(linker, datasets, workers) as score:
         counts = next(score([linker.settings]))
         start = Trial("start", "", 0, *_scores(counts))
@@ -221,7 +221,7 @@ def parse_space(wanted: Sequence[str]) -> dict[str, tuple[Value, ...]]:
         name, equals, values = (part.strip() for part in text.partition("="))
         if not equals and name not in SPACE:
             raise InputError(
-                f"{name!r} has no grid", todo=f"Write NAME=V1,V2,… or choose of {', '.join(SPACE)}"
+                f"{name!r} has no grid", todo=f"Write NAME=V1,V2,… or choose from {', '.join(SPACE)}"
             )
         if equals:
             changed = [parse_changes([f"{name}={value}"]) for value in values.split(",")]

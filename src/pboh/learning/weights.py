@@ -48,7 +48,7 @@ class Choices:
         """The terms of some names."""
         unknown = set(names) - set(self.names)
         if unknown:
-            raise InputError(f"unknown terms {sorted(unknown)}", todo=f"Known are {', '.join(self.names)}")
+            raise InputError(f"unknown terms {sorted(unknown)}", todo=f"Choose from {', '.join(self.names)}")
         return self.matrix[:, [self.names.index(name) for name in names]]
 
 

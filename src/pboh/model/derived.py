@@ -36,12 +36,12 @@ def to_change(model: Path, out: Path | None) -> tuple[Model, Path, dict[str, Any
         return base, model, read_manifest(model)
     if not (out / MANIFEST).exists():
         if out.exists() and (not out.is_dir() or any(out.glob("[!.]*"))):
-            what, todo = "the folder is not empty and holds no model", "Choose another --out"
+            what, todo = "the folder is not empty and contains no model", "Choose another --out"
             raise OutputError(what, where=out, todo=todo)
         return base, out, _borrowed(base)
     info = read_manifest(out)
     if "base" not in info or info["base"]["fingerprint"] != numbering(base.info):
-        raise OutputError("the folder holds another model", where=out, todo="Choose another --out")
+        raise OutputError("the folder contains another model", where=out, todo="Choose another --out")
     return open_model(out), out, info
 
 

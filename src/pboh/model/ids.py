@@ -49,7 +49,7 @@ def add_ids(
         if not matched:
             raise InputError(
                 f"none of its {number.size:,} pages is an entity of this model", where=properties,
-                todo="Take the tables of the wiki the model was trained on",
+                todo="Use the tables of the wiki the model was trained on",
             )  # fmt: skip
         put_arrays(target, info, {ARRAY: ids})
     return {
@@ -64,7 +64,7 @@ def _matched(model: Model, pages: Path | None, number: Array, item: Array, repor
     if pages is None and "entity_page" not in model:
         raise ModelError(
             "the model does not know the numbers of its pages", where=model.folder,
-            todo="Give the wiki's table of pages too: --pages page.sql.gz",
+            todo="Pass the wiki's table of pages too: --pages page.sql.gz",
         )  # fmt: skip
 
     def known(numbers: Array) -> tuple[Array, Array]:
@@ -96,7 +96,7 @@ def remove_ids(folder: Path) -> None:
     with changing(folder):
         info = read_manifest(folder)
         if ARRAY not in info["arrays"]:
-            raise ModelError("the model has no ids that were added to it", where=folder)
+            raise ModelError("no ids were added to the model", where=folder)
         put_arrays(folder, info, {}, gone=[ARRAY])
 
 
@@ -111,7 +111,7 @@ def read_items(path: Path, report: Report = silent) -> tuple[Array, Array]:
     )
     table = np.concatenate([np.empty((0, 2), np.int64), *rows])
     if not len(table):
-        todo = "Take the file …-page_props.sql.gz of a wiki that is connected to Wikidata"
+        todo = "Use the file …-page_props.sql.gz of a wiki that is connected to Wikidata"
         raise InputError("the table has no rows about Wikidata (wikibase_item)", where=path, todo=todo)
     number, first = np.unique(table[:, 0], return_index=True)
     return number, table[first, 1]
@@ -141,12 +141,12 @@ def _rows(
             seen = True
             if named[1].decode() != table:
                 what = f"this is the table {named[1].decode()}, not {table}"
-                raise InputError(what, where=path, todo=f"Take the file …-{table}.sql.gz")
+                raise InputError(what, where=path, todo=f"Use the file …-{table}.sql.gz")
         matches = list(pattern.finditer(data))
         rest = data[max(matches[-1].end() if matches else 0, len(data) - LONGEST_ROW) :]
         yield matches
     if not seen:
-        raise InputError("this is no table of Wikimedia", where=path, todo=f"Take the file …-{table}.sql.gz")
+        raise InputError("this is not a Wikimedia table", where=path, todo=f"Use the file …-{table}.sql.gz")
 
 
 def _chunks(path: Path, table: str, report: Report) -> Iterator[bytes]:

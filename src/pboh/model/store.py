@@ -146,7 +146,7 @@ class ModelWriter:
     def __init__(self, folder: Path) -> None:
         restore(folder)
         if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
-            what = "the folder is not empty and holds no model"
+            what = "the folder is not empty and contains no model"
             raise OutputError(what, where=folder, todo="Choose another --out")
         if (folder / FOLDER).exists():
             raise OutputError(

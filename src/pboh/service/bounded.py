@@ -106,7 +106,7 @@ class BoundedLinker:
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do something on a computing thread, if it gets one and finishes in time."""
         if self._waiting >= self.limits.waiting:
-            what = f"{self._waiting} requests are waiting already"
+            what = f"{self._waiting} requests are already waiting"
             raise RequestError(503, what, todo="Ask again in a moment")
         self._waiting += 1
         given_up = threading.Event()

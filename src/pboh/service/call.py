@@ -79,7 +79,7 @@ class Call:
         return self.bounded.linker
 
     def named(self, name: str) -> list[Entity]:
-        """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+        """Entities a name may mean, most likely first, after the entity of exactly that title."""
         limit = self.limits.mention_characters
         if not 1 <= len(name) <= limit:
             raise RequestError(422, f"a name has 1 to {limit:,} characters, and this one has {len(name):,}")

@@ -320,7 +320,7 @@ def test_latest_stays_with_the_folders_dump(mirror: Mirror, tmp_path: Path) -> N
 
 def test_folder_that_is_not_ours(mirror: Mirror, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(OutputError, match="not a download"):
+    with pytest.raises(OutputError, match="not part of a download"):
         get(mirror, tmp_path)
     with pytest.raises(OutputError, match="a file is in the way"):
         get(mirror, tmp_path / "thesis.txt")

@@ -52,7 +52,7 @@ class TestAida:
         file = tmp_path / "aida_testb.tsv"
         file.write_text("-DOCSTART- (1 SOCCER)\nJapan\tB\tJapan\tJapan\n")
         assert len(read_dataset(f"{file}#testb")) == 1
-        with pytest.raises(InputError, match="no document of the part testa"):
+        with pytest.raises(InputError, match="no documents of the part testa"):
             read_dataset(f"{file}#testa")
         with pytest.raises(InputError, match="no part 'dev'"):
             read_dataset(f"{file}#dev")

@@ -239,7 +239,7 @@ def test_overlays_stack_and_go_one_by_one(model, tmp_path):
     assert [m.entity.title for m in document] == ["Betaco", "Alphaco", "Alphaco"]
     assert {n.label: n.value > 0 for n in document.mentions[0].explain().neighbours} == {"Alphaco": True}
     assert [o["name"] for o in overlays(model)] == ["a", "b"]
-    with pytest.raises(InputError, match="has an overlay 'b' already"):
+    with pytest.raises(InputError, match="already has an overlay 'b'"):
         add_entities(model, tmp_path / "b.jsonl")
     remove_entities(model, "a")  # what b said of its entities goes with them
     left = load(model)
@@ -304,7 +304,7 @@ def test_borrowing_from_a_model_that_changed_is_refused(model, kb, tmp_path, wor
     (model / "model.json").write_text(json.dumps(info))
     with pytest.raises(ModelError, match="is another model now"):
         open_model(tmp_path / "mine")
-    with pytest.raises(OutputError, match="holds another model"):
+    with pytest.raises(OutputError, match="contains another model"):
         add_entities(model, kb, out=tmp_path / "mine")
     shutil.rmtree(model)
     with pytest.raises(ModelError, match="no model folder"):
@@ -375,7 +375,7 @@ def test_linkers_with_overlays_travel_to_other_processes(model, kb):
         ('{"title": "A", "link": -1}', "line 2: link is -1"),
         ('{"title": "A", "links": ["_"]}', "line 2: a link is empty"),
         ('{"title": "A", "id": ""}', "line 2: the id is empty"),
-        ('{"title": "_Good  One"}', "line 2: the title 'Good One' stands in line 1 too"),
+        ('{"title": "_Good  One"}', "line 2: the title 'Good One' is already in line 1"),
         ("[1]", "line 2: Expected `object`"),
         ('{"title": "\\ud800"}', "line 2: "),
     ],
@@ -395,9 +395,9 @@ def test_wrong_files_and_names_are_refused(model, tmp_path):
     with pytest.raises(InputError, match=r"none\.jsonl: there is no such file"):
         add_entities(model, tmp_path / "none.jsonl")
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(InputError, match="there is no entity in it"):
+    with pytest.raises(InputError, match="the file has no entities"):
         add_entities(model, tmp_path / "empty.jsonl")
-    with pytest.raises(InputError, match="is no name for an overlay"):
+    with pytest.raises(InputError, match="is not a valid name for an overlay"):
         add_entities(model, tmp_path / "empty.jsonl", "../up")
     with pytest.raises(InputError, match="has no overlay 'kb'"):
         remove_entities(model, "kb")

@@ -183,7 +183,7 @@ PHRASE = (
         (CONTEXT + PHRASE.format(4, 400), 422, "not inside the text"),
         (CONTEXT + PHRASE.format(-4, 4), 422, "not inside the text"),
         (CONTEXT + PHRASE.format(4, 4), 422, "is empty"),
-        (CONTEXT + PHRASE.format('"x"', 4), 422, "no integers"),
+        (CONTEXT + PHRASE.format('"x"', 4), 422, "not integers"),
         (CONTEXT + PHRASE.format("1" * 5000, 4), 422, "not inside the text"),
         (f'{PREFIX}_:b nif:isString "x" .', 422, "address of its own"),
         (f'{PREFIX}<http://e.x/a b> nif:isString "x" .', 422, "address of its own"),

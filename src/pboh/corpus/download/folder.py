@@ -40,7 +40,7 @@ def dump_files(folder: Path) -> list[Path]:
     manifest = _read_manifest(folder)
     if manifest is None:
         raise CorpusError(
-            "this is not a folder written by pboh download", where=folder, todo="Name the dump's files"
+            "this is not a folder written by pboh download", where=folder, todo="Pass the dump's files"
         )
     for part in manifest.files:
         if not _in_place(folder, part):
@@ -80,7 +80,7 @@ def _check_ours(out: Path, manifest: Dump | None, wiki: str, date: str) -> None:
         what = f"the folder is for {manifest.wiki} {manifest.date}"
         raise OutputError(what, where=out, todo="Choose another --out for this dump")
     if not manifest and out.is_dir() and any(file.name != LOCK for file in out.iterdir()):
-        what = "the folder holds files that are not a download"
+        what = "the folder contains files that are not part of a download"
         raise OutputError(what, where=out, todo="Choose an empty --out")
 
 

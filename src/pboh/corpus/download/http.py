@@ -196,7 +196,7 @@ class Web:
             what = f"{host} refuses connections"
             todo = "Check the mirror's address, or use another --mirror"
         elif isinstance(reason, faults.SSLError):
-            what = f"there is no safe connection to {host} ({reason})"
+            what = f"no secure connection to {host} is possible ({reason})"
             todo = "Check the clock, the proxy and the installed certificates"
         elif isinstance(reason, faults.TimeoutError):
             what, reached = f"no byte came for {self.manners.timeout:g} s", True
@@ -245,7 +245,7 @@ def _check_start(response: urllib3.BaseHTTPResponse, transfer: Transfer) -> None
             transfer.discard()
     elif not response.headers.get("Content-Range", "").startswith(f"bytes {transfer.have}-"):
         transfer.discard()
-        what = "the server sent other bytes than were asked for"
+        what = "the server sent a different range than requested"
         raise RequestError(what, where=transfer.url, todo=AGAIN)
     length = response.headers.get("Content-Length", "")
     total = transfer.have + int(length) if length.isdecimal() else transfer.size

@@ -89,7 +89,7 @@ def _part(documents: tuple[GoldDocument, ...], part: str, path: Path) -> tuple[G
         )
     chosen = tuple(document for document in documents if aida.part_of(document.id) == part)
     if not chosen and part not in path.stem.lower().replace("-", "").replace("_", ""):
-        raise InputError(f"no document of the part {part} is in the file", where=path)
+        raise InputError(f"the file has no documents of the part {part}", where=path)
     return chosen or documents
 
 
@@ -107,7 +107,7 @@ def recognise(path: Path) -> str:
         raise InputError(
             "the format of the dataset is not recognised",
             where=path,
-            todo=f"Name it, such as nif:{path}; the formats are {', '.join(FORMATS)}",
+            todo=f"Say which, such as nif:{path}; the formats are {', '.join(FORMATS)}",
         )
     return form
 

@@ -70,7 +70,7 @@ def read_aida(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
             current = _Open(match[1].strip() if match else line)
         elif current is None:
             if line.strip():
-                raise InputError("a token stands before the first -DOCSTART-", where=f"{path}, line {number}")
+                raise InputError("a token comes before the first -DOCSTART-", where=f"{path}, line {number}")
         elif not line.strip():
             current.end_sentence()
         else:

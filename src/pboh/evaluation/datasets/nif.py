@@ -34,7 +34,7 @@ def read_nif(path: Path, problems: list[Problem]) -> list[GoldDocument]:
         raise InputError(reason.what, where=f"{path}, {reason.where}") from None
     documents = nif_documents(graph, problems)
     if not documents:
-        raise InputError("no nif:Context with a nif:isString is in the file", where=path)
+        raise InputError("the file has no nif:Context with a nif:isString", where=path)
     return documents
 
 

@@ -62,7 +62,7 @@ def wned_file(path: Path) -> Path:
         raise InputError(
             f"{len(files)} XML files are in the folder, one was expected",
             where=path,
-            todo="Name the file itself, such as wned:FOLDER/msnbc.xml",
+            todo="Pass the file itself, such as wned:FOLDER/msnbc.xml",
         )
     return files[0]
 
@@ -81,7 +81,7 @@ def read_iitb(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
     """IITB's CSAW form: annotations without surface forms, beside a folder of crawled texts."""
     files = [path] if path.is_file() else sorted(path.glob("*.xml"))
     if not files:
-        raise InputError("no XML file is in the folder", where=path)
+        raise InputError("the folder has no XML files", where=path)
     found = _Found(problems)
     for file in files:
         for element in parse_xml(file, problems).iter("annotation"):
@@ -164,7 +164,7 @@ def _annotation(
         start, size = int(offset or ""), int(length or "")
     except ValueError:
         line = f"{where}, line {element.sourceline}"
-        what = f"offset {offset!r} and length {length!r} are no numbers"
+        what = f"offset {offset!r} and length {length!r} are not numbers"
         problems.append(Problem("lost", line, what, where))
         return None
     gold = written_title(title)

@@ -66,7 +66,7 @@ def read_training_data(
         raise InputError(
             "no link of the corpus is a name and an entity of the model",
             where=corpus,
-            todo="Give the corpus the model was counted from",
+            todo="Pass the corpus the model was counted from",
         )
     held = _chosen_pages(page, options)
     role = held[page]

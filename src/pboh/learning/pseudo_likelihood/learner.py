@@ -186,7 +186,7 @@ class Learner:
         entry |= {"epoch": state.epoch, "train_loss": -sums[0] / links, "train_accuracy": sums[1] / links}
         entry["seconds"] = seconds
         if not np.isfinite(entry["loss"]):
-            raise InputError("learning diverged: the held-out loss is no number", todo="Lower --rate")
+            raise InputError("learning diverged: the held-out loss is not a number", todo="Lower --rate")
         state.history.append(entry)
         better = entry["loss"] < state.best_loss
         if better:

@@ -33,7 +33,9 @@ def add_entities(
     """
     name = name or source.name.split(".")[0]
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no name for an overlay", todo="Use letters, digits, -, _ and .")
+        raise InputError(
+            f"{name!r} is not a valid name for an overlay", todo="Use letters, digits, -, _ and ."
+        )
     entries, notes = read_entries(source, skip_bad)
     with changing_or_deriving(model, out) as (base, folder, info):
         below = Model(folder, info, base.arrays, base.overlays)
@@ -41,7 +43,7 @@ def add_entities(
             below = _without(below, name)
         if any(overlay.name == name for overlay in below.overlays):
             todo = "Choose another --name, or --replace it if it is the model's own"
-            raise InputError(f"the model has an overlay {name!r} already", where=folder, todo=todo)
+            raise InputError(f"the model already has an overlay {name!r}", where=folder, todo=todo)
         compiled = compile_entries(below, entries)
         notes += [f"the model knows no {title!r}, which is linked" for title in compiled.unknown]
         return _written(folder, below.info, name, compiled), notes

@@ -70,7 +70,7 @@ def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[EntityLine], 
         try:
             entry = _checked(msgspec.json.decode(line, type=EntityLine))
             if entry.title in good:
-                raise InputError(f"the title {entry.title!r} stands in line {lines[entry.title]} too")
+                raise InputError(f"the title {entry.title!r} is already in line {lines[entry.title]}")
             good[entry.title], lines[entry.title] = entry, number
         except (msgspec.DecodeError, UnicodeError, InputError) as reason:
             bad.append(f"line {number}: {str(reason).rstrip('.')}")
@@ -79,7 +79,7 @@ def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[EntityLine], 
         todo = "Correct them, or leave them out with --skip-bad; nothing was written"
         raise InputError("; ".join(bad[:SHOWN]) + rest, where=path, todo=todo)
     if not good:
-        raise InputError("there is no entity in it", where=path)
+        raise InputError("the file has no entities", where=path)
     return list(good.values()), bad
 
 

@@ -116,7 +116,7 @@ def _phrase(subject: str, said: dict[str, str]) -> Phrase | None:
         # int() of very long digit strings is slow and then refused; no text is that long anyway.
         start, stop = int(begin[:12]), int(end[:12])
     except ValueError:
-        raise RequestError(422, f"the phrase {clean(subject)} has offsets that are no integers") from None
+        raise RequestError(422, f"the phrase {clean(subject)} has offsets that are not integers") from None
     uri = "" if not isinstance(subject, IRI) or _NO_IRI.search(subject) else str(subject)
     return Phrase(uri, start, stop, said.get("anchor"))
 

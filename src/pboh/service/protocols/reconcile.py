@@ -125,7 +125,7 @@ def _open(value: Any, given: dict[str, str]) -> Response:
     """JSON any page may read, or JSONP for those that ask for it."""
     callback = given.get("callback", "")
     if callback and not _CALLBACK.fullmatch(callback):
-        raise RequestError(400, "callback is no name of a function")
+        raise RequestError(400, "callback is not the name of a function")
     response = json_response(value)
     if callback:
         script = b"/**/" + callback.encode() + b"(" + bytes(response.body) + b");"

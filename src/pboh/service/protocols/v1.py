@@ -92,12 +92,12 @@ def entity(call: Call) -> Any:
 
 
 def search(call: Call) -> Any:
-    """Entities a name may mean, likeliest first; an entity of that very title goes in front."""
+    """Entities a name may mean, most likely first, after the entity of exactly that title."""
     return {"entities": [_described(call, entity) for entity in call.named(call.fields().get("name", ""))]}
 
 
 def info(call: Call) -> Any:
-    """What answers here: program, model, settings and limits."""
+    """The program, model, settings and limits of this service."""
     linker = call.linker
     return {
         "version": pboh.__version__,
