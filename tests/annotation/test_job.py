@@ -15,6 +15,7 @@ from rows_of_files import documents, read, write
 from pboh.annotation import Options, annotate, inputs, job
 from pboh.errors import OutputError
 from pboh.files.writing import claimed
+from pboh.model.store import read_manifest, write_manifest
 
 
 @pytest.fixture
@@ -125,8 +126,7 @@ def test_another_job_does_not_touch_an_output(world_model, tmp_path):
     assert not again["fresh"]
     assert again["documents"] == 3
     other = shutil.copytree(world_model, tmp_path / "model")
-    description = json.loads((other / "model.json").read_text())
-    (other / "model.json").write_text(json.dumps({**description, "note": 1}))
+    write_manifest(other / "model.json", {**read_manifest(other), "note": 1})
     with pytest.raises(OutputError, match="another model"):
         annotate([source], out, other)
     with pytest.raises(OutputError, match="other options"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from pboh.evaluation.trials import value_of, with_values
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.linker import Linker, load
 from pboh.model.names import LAYERS
+from pboh.model.store import read_manifest, write_manifest
 
 WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
 OFF = {"zeta": 0.0, "tau": 0.0}
@@ -112,8 +112,7 @@ def test_a_calibration_does_not_favour_the_settings_it_belongs_to(
     """Trials go by marginals throughout: an extension without effect gains nothing on a calibrated model."""
     model = tmp_path / "model"
     shutil.copytree(real.model.folder, model)
-    info = json.loads((model / "model.json").read_text())
     never = {"weights": {"bias": -9.0}, "knots": [[-9.0, 0.1], [9.0, 0.1]], "threshold": 0.5}
-    (model / "model.json").write_text(json.dumps({**info, "calibration": never}))
+    write_manifest(model / "model.json", {**read_manifest(model), "calibration": never})
     row, _ = ablate(load(model, threshold=0.5), [gold], [Extension("nothing", {"epsilon": 1e-6})])
     assert row.on_top["world"].f1 == pytest.approx(0.0, abs=0.02)

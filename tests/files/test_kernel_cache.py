@@ -52,6 +52,21 @@ def test_kernels_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch
     assert chosen() is None
 
 
+def test_a_generous_mask_does_not_open_the_folder_to_others(tmp_path, monkeypatch):
+    from pboh.files import kernel_cache
+
+    package = Path(kernel_cache.__file__).parents[1]
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != package)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    before = os.umask(0o002)
+    try:
+        kernel_cache.ensure_kernel_cache()
+    finally:
+        os.umask(before)
+    assert os.environ.pop("NUMBA_CACHE_DIR") == str(tmp_path / "cache" / "pboh" / "kernels")
+
+
 def test_windows_has_neither_user_numbers_nor_modes(tmp_path, monkeypatch):
     from pboh.files import kernel_cache
 

@@ -20,7 +20,7 @@ from pboh.model import ids
 from pboh.model.ids import add_ids, read_items, read_pages, remove_ids
 from pboh.model.overlays.adding import add_entities
 from pboh.model.small.prune import prune_to
-from pboh.model.store import open_model, verify
+from pboh.model.store import open_model, read_manifest, verify, write_manifest
 
 HEAD = "-- MariaDB dump\nDROP TABLE `{0}`;\nCREATE TABLE `{0}` (\n  `x` int\n);\nINSERT INTO `{0}` VALUES "
 
@@ -134,9 +134,9 @@ def test_ids_go_into_a_folder_that_borrows(model, tmp_path):
 
 def test_titles_stand_in_for_numbers(model, tmp_path):
     known = numbers(model)
-    info = json.loads((model / "model.json").read_text())
+    info = read_manifest(model)
     del info["arrays"]["entity_page"]
-    (model / "model.json").write_text(json.dumps(info))
+    write_manifest(model / "model.json", info)
     table = properties(
         tmp_path / "p.sql.bz2", {n: f"Q{n}" for n in known.values()} | {990: "Q990", 991: "Q991"}
     )

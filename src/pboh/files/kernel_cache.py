@@ -1,4 +1,4 @@
-"""Compiled kernels: where they are kept, and a word to who waits while they are compiled."""
+"""The user's cache, where compiled kernels are kept, and a word to who waits while they are compiled."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from pathlib import Path
 from threading import Timer
 
 
+def user_cache() -> Path:
+    """The folder of ours in the user's cache; it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "pboh"
+
+
 def ensure_kernel_cache() -> None:
     """Give compiled kernels a place when the package's own folder cannot be written to.
 
@@ -21,11 +26,12 @@ def ensure_kernel_cache() -> None:
     """
     if "NUMBA_CACHE_DIR" in os.environ or os.access(Path(__file__).parents[1], os.W_OK):
         return
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
-    private = Path(tempfile.gettempdir()) / f"pboh-{_user()}"
-    for folder in (home / "pboh" / "kernels", private / "kernels"):
+    for home in (user_cache(), Path(tempfile.gettempdir()) / f"pboh-{_user()}"):
+        folder = home / "kernels"
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            home.parent.mkdir(parents=True, exist_ok=True)
+            home.mkdir(exist_ok=True, mode=0o700)  # whatever the user's mask allows others
+            folder.mkdir(exist_ok=True, mode=0o700)
         except OSError:
             continue
         if os.access(folder, os.W_OK) and _is_ours(folder) and _is_ours(folder.parent):

@@ -154,7 +154,7 @@ def read_json(path: Path, what: str, error: type[PbohError] = InputError) -> Any
         return msgspec.json.decode(path.read_bytes())
     except FileNotFoundError:
         raise error(f"{what} is missing", where=path) from None
-    except (OSError, msgspec.DecodeError, RecursionError) as reason:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
         raise error(f"{what} cannot be read ({reason})", where=path) from reason
 
 

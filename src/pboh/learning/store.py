@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.leakage import fingerprints
-from pboh.files.writing import check_outputs, write_json
+from pboh.files.writing import check_outputs
 from pboh.linker import model_folder
 from pboh.model.derived import to_change
-from pboh.model.store import MANIFEST, changing, read_manifest
+from pboh.model.store import MANIFEST, changing, read_manifest, write_manifest
 
 
 class Target(NamedTuple):
@@ -40,7 +40,7 @@ def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], *
             "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
             "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
         }
-        write_json(into.folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
+        write_manifest(into.folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
 
 
 def store_calibration(into: Target, datasets: Sequence[Dataset], fitted: dict[str, Any]) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 
 from pboh.errors import ModelError, OutputError
+from pboh.files.kernel_cache import user_cache
 from pboh.files.writing import (
     checksum,
     claimed,
@@ -23,6 +28,7 @@ from pboh.files.writing import (
     remove,
     restore,
     write_json,
+    written_aside,
 )
 from pboh.model.overlays.opening import FOLDER, Overlay, stacked
 from pboh.text.hashing import Array, string_at
@@ -30,6 +36,8 @@ from pboh.text.hashing import Array, string_at
 FORMAT = "pboh-model"
 VERSION = 1
 MANIFEST = "model.json"
+SMALL = 16 << 20  # bytes of files that are compared with their checksums at every opening
+LARGE = 1 << 30  # bytes whose first check takes seconds
 
 ARRAYS: dict[str, tuple[str, int]] = {
     # what a model consists of: number type and dimensions of every array
@@ -185,7 +193,7 @@ class ModelWriter:
     def finish(self, info: dict[str, Any]) -> None:
         """Write ``model.json`` and put the folder in its place, replacing an older model."""
         manifest = {"format": FORMAT, "version": VERSION, **info, "arrays": self.entries}
-        write_json(self.aside / MANIFEST, manifest)
+        write_manifest(self.aside / MANIFEST, manifest)
         with disk_errors(self.folder):
             put_in_place(self.aside, self.folder)
 
@@ -209,53 +217,117 @@ def put_arrays(
     """Add arrays to a model folder that is held by :func:`changing`, and what there is to say ``about`` them.
 
     ``info`` is its description; arrays in ``gone`` are taken away. Killed at any moment, the model still
-    opens: new files are written aside, the description forgets the old ones, files are renamed, and the full
-    description comes last.
+    opens, and on a full disk it stays as it was: new files are written aside, the description forgets the old
+    ones, files are renamed, and the full description comes last.
     """
     gone = {*gone, *arrays} & set(info["arrays"])
     entries = {name: write_array(folder / f".{name}.npy.tmp", array) for name, array in arrays.items()}
     kept = {name: entry for name, entry in info["arrays"].items() if name not in gone}
     info = {key: value for key, value in info.items() if key not in about} | {"arrays": kept}
+    full = folder / f".full.{MANIFEST}.tmp"  # nothing has to be written once the first file has changed
+    write_manifest(full, {**info, **about, "arrays": {**kept, **entries}} if arrays else info)
     if gone:
-        write_json(folder / MANIFEST, info)
+        write_manifest(folder / MANIFEST, info)
     for name in arrays:
         flush_to_disk(folder / f".{name}.npy.tmp")
         (folder / f".{name}.npy.tmp").replace(folder / f"{name}.npy")
     for name in gone - set(arrays):
         (folder / f"{name}.npy").unlink(missing_ok=True)
-    if arrays:
-        write_json(folder / MANIFEST, {**info, **about, "arrays": {**kept, **entries}})
+    full.replace(folder / MANIFEST)
 
 
 # -- opening ----------------------------------------------------------------------------------------
 
 
+class _File(msgspec.Struct):
+    """What a description says of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class _Array(_File):
+    """What it says of an array."""
+
+    dtype: str
+    shape: list[int]
+
+
+class _Overlay(msgspec.Struct):
+    name: str
+    arrays: dict[str, _Array]
+
+
+class _Base(msgspec.Struct):
+    model: str
+    fingerprint: str
+
+
+class _Totals(msgspec.Struct):
+    documents: int
+    pairs: int
+    distinct_pairs: int
+
+
+class _Description(msgspec.Struct):
+    """What every ``model.json`` must hold, and of which kind what it may hold has to be."""
+
+    totals: _Totals
+    arrays: dict[str, _Array]
+    overlays: list[_Overlay] = []
+    parcel: dict[str, _File] = {}
+    base: _Base | None = None
+    language: str | None = None
+    settings: dict[str, Any] = {}
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """``model.json`` of a model folder, checked for format and version."""
+    """``model.json`` of a model folder, checked for format, version and damage."""
     restore(folder)
     if not folder.is_dir():
         raise ModelError(
             "there is no model folder here", where=folder, todo="Train one with: pboh train DUMP --out MODEL"
         )
-    info: dict[str, Any] = read_json(folder / MANIFEST, "the model's description", ModelError)
+    path = folder / MANIFEST
+    info: dict[str, Any] = read_json(path, "the model's description", ModelError)
     if not isinstance(info, dict) or info.get("format") != FORMAT:
-        raise ModelError("this is not a pboh model", where=folder / MANIFEST)
+        raise ModelError("this is not a pboh model", where=path)
     if info.get("version") != VERSION:
         raise ModelError(
             f"the model has format version {info.get('version')}, this program reads version {VERSION}",
             where=folder,
             todo="Build it again with: pboh build COUNTS --out MODEL",
         )
+    stated = info.pop("checksum", None)
+    if stated is not None and stated != _digest(info):
+        todo = "Restore it; if you changed it on purpose, remove its checksum"
+        raise ModelError("the model's description was altered (its checksum differs)", where=path, todo=todo)
+    try:
+        msgspec.convert(info, _Description)
+    except msgspec.ValidationError as reason:
+        what = f"the model's description is damaged ({reason})"
+        raise ModelError(what, where=path, todo=_REBUILD) from None
     return info
+
+
+def write_manifest(path: Path, info: dict[str, Any]) -> None:
+    """Write a ``model.json``, with a checksum of what it says."""
+    write_json(path, {**info, "checksum": _digest(info)})
+
+
+def _digest(info: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(info, order="deterministic")).hexdigest()
 
 
 def own_arrays(folder: Path, info: dict[str, Any]) -> dict[str, Array]:
     """The arrays that lie in a model folder itself."""
-    return {name: _map(folder / f"{name}.npy", entry) for name, entry in info["arrays"].items()}
+    files = {folder / f"{name}.npy": entry for name, entry in info["arrays"].items()}
+    _check_once(folder, files)
+    return {path.stem: _map(path, entry) for path, entry in files.items()}
 
 
 def open_model(folder: str | Path) -> Model:
-    """Map a model; costs milliseconds whatever its size.
+    """Map a model; costs milliseconds whatever its size, except the first time, when its files are checked.
 
     Mappings are private copy-on-write, so the files can never be altered through them and all
     processes share the same pages of memory.
@@ -284,9 +356,42 @@ def with_overlays(model: Model) -> Model:
     """A model with the overlays of its folder, on top of those it has."""
     stack = model.overlays
     for entry in model.info.get("overlays", []):
-        arrays = own_arrays(model.folder / FOLDER / entry["name"], entry)
+        arrays = own_arrays(model.folder / FOLDER / entry.get("folder", entry["name"]), entry)
         stack += (stacked(entry, arrays, stack, model.entities),)
     return Model(model.folder, model.info, model.arrays, stack)
+
+
+def _check_once(folder: Path, files: dict[Path, dict[str, Any]]) -> None:
+    """Compare files with their checksums: kernels rely on every offset and number in them.
+
+    The files of a large model are compared once. They are known by size, times and place on the disk; as long
+    as these stay the same, only that is looked at.
+    """
+    size = sum(entry["bytes"] for entry in files.values())
+    if size <= SMALL:
+        check_files(files)
+        return
+    state = hashlib.sha256()
+    for path, entry in files.items():
+        check_file(path, entry, thorough=False)
+        about = path.stat()
+        state.update(f"{path.name} {entry['sha256']} {about.st_ino} {about.st_mtime_ns} ".encode())
+        state.update(f"{about.st_ctime_ns}\n".encode())
+    known = user_cache() / "checked" / hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
+    with suppress(OSError):
+        if known.read_text() == state.hexdigest():
+            return
+    if size > LARGE:
+        logging.getLogger("pboh").warning(f"checking the files of {folder}, once …")
+    check_files(files)
+    with suppress(OSError, OutputError), written_aside(known) as aside:
+        aside.write_text(state.hexdigest())
+
+
+def check_files(files: dict[Path, dict[str, Any]]) -> None:
+    """Compare files with their sizes and checksums, on all cores."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(check_file, files, files.values()))
 
 
 def check_file(path: Path, entry: dict[str, Any], thorough: bool = True) -> None:
@@ -307,7 +412,6 @@ def check_file(path: Path, entry: dict[str, Any], thorough: bool = True) -> None
 
 
 def _map(path: Path, entry: dict[str, Any]) -> Array:
-    check_file(path, entry, thorough=False)
     try:
         # what is empty cannot be mapped
         array = np.load(path, mmap_mode=None if 0 in entry["shape"] else "c", allow_pickle=False)
@@ -323,12 +427,17 @@ def verify(folder: str | Path) -> None:
     """Compare every file with its checksum; raises :class:`ModelError` at the first that differs."""
     folder = Path(folder)
     info = open_model(folder).info
-    files = {f"{name}.npy": entry for name, entry in info["arrays"].items()}
-    files |= {f"{name}.zst": entry for name, entry in info.get("parcel", {}).items()}
+    files = {folder / f"{name}.npy": entry for name, entry in info["arrays"].items()}
+    files |= {folder / f"{name}.zst": entry for name, entry in info.get("parcel", {}).items()}
     for overlay in info.get("overlays", []):
-        files |= {f"{FOLDER}/{overlay['name']}/{name}.npy": e for name, e in overlay["arrays"].items()}
-    for file, entry in files.items():
-        check_file(folder / file, entry)
+        place = folder / FOLDER / overlay.get("folder", overlay["name"])
+        files |= {place / f"{name}.npy": entry for name, entry in overlay["arrays"].items()}
+    check_files(files)
+    if "parcel" in info:
+        from pboh.model.small.compressed import unpacked_folder  # noqa: PLC0415
+
+        if (place := unpacked_folder(info)).exists():
+            verify(place)
     if "base" in info:
         from pboh.model.derived import base_folder  # noqa: PLC0415
 

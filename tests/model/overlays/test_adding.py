@@ -20,7 +20,7 @@ from pboh.model.overlays.adding import add_entities, overlays, remove_entities
 from pboh.model.overlays.entries import read_entries
 from pboh.model.small.prune import prune_to
 from pboh.model.starter import STARTER
-from pboh.model.store import open_model, verify
+from pboh.model.store import open_model, read_manifest, verify, write_array, write_manifest
 
 REST = [
     "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal.",
@@ -299,9 +299,10 @@ def test_a_folder_that_borrows_leaves_the_model_alone(model, kb, tmp_path):
 
 def test_borrowing_from_a_model_that_changed_is_refused(model, kb, tmp_path, world_counts):
     add_entities(model, kb, out=tmp_path / "mine")
-    info = json.loads((model / "model.json").read_text())
-    info["arrays"]["title_blob"]["sha256"] = "0" * 64
-    (model / "model.json").write_text(json.dumps(info))
+    info, titles = read_manifest(model), np.load(model / "title_blob.npy")
+    titles[0] ^= 1
+    info["arrays"]["title_blob"] = write_array(model / "title_blob.npy", titles)
+    write_manifest(model / "model.json", info)
     with pytest.raises(ModelError, match="is another model now"):
         open_model(tmp_path / "mine")
     with pytest.raises(OutputError, match="contains another model"):

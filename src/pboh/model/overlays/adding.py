@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-import shutil
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pboh.errors import InputError
-from pboh.files.writing import write_json, written_aside
+from pboh.files.writing import remove, written_aside
 from pboh.model.derived import base_folder, changing_or_deriving
 from pboh.model.overlays.entries import Compiled, compile_entries, read_entries
 from pboh.model.overlays.opening import FOLDER
-from pboh.model.store import MANIFEST, Model, changing, read_manifest, with_overlays, write_array
+from pboh.model.store import (
+    MANIFEST,
+    Model,
+    changing,
+    read_manifest,
+    with_overlays,
+    write_array,
+    write_manifest,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -46,7 +54,7 @@ def add_entities(
             raise InputError(f"the model already has an overlay {name!r}", where=folder, todo=todo)
         compiled = compile_entries(below, entries)
         notes += [f"the model knows no {title!r}, which is linked" for title in compiled.unknown]
-        return _written(folder, below.info, name, compiled), notes
+        return _written(folder, info, below, name, compiled), notes
 
 
 def _without(model: Model, name: str) -> Model:
@@ -57,19 +65,38 @@ def _without(model: Model, name: str) -> Model:
     return with_overlays(Model(model.folder, info, model.arrays, lower))
 
 
-def _written(folder: Path, info: dict[str, Any], name: str, compiled: Compiled) -> dict[str, Any]:
-    """Write the arrays, then the description that vouches for them; the model opens at any moment."""
-    place = folder / FOLDER / name
+def _written(
+    folder: Path, info: dict[str, Any], below: Model, name: str, compiled: Compiled
+) -> dict[str, Any]:
+    """Write the arrays, then the description that vouches for them; the model opens at any moment.
+
+    ``info`` is the description so far. What it names is left alone until the new one is in its place, so an
+    overlay that replaces another of its name gets a folder of another name.
+    """
+    home, used = folder / FOLDER, _folders(info)
+    place = next(home / free for free in (name, f"{name}~") if free not in used)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     entry: dict[str, Any] = {"name": name, "created": created, **compiled.figures}
-    if place.exists():  # it is to be replaced, or a run was killed
-        write_json(folder / MANIFEST, _with_overlays(info, info.get("overlays", [])))
-        shutil.rmtree(place)
-    with written_aside(place) as aside:
-        aside.mkdir()
-        entry["arrays"] = {n: write_array(aside / f"{n}.npy", a) for n, a in compiled.arrays.items()}
-    write_json(folder / MANIFEST, _with_overlays(info, [*info.get("overlays", []), entry]))
-    return entry
+    if place.name != name:
+        entry["folder"] = place.name
+    try:
+        remove(place)  # a run was killed
+        with written_aside(place) as aside:
+            aside.mkdir()
+            entry["arrays"] = {n: write_array(aside / f"{n}.npy", a) for n, a in compiled.arrays.items()}
+        write_manifest(folder / MANIFEST, _with_overlays(info, [*below.info.get("overlays", []), entry]))
+        return entry
+    finally:
+        used = _folders(read_manifest(folder)) if (folder / MANIFEST).exists() else set()
+        for left in home.glob("*"):
+            if left.name not in used:
+                remove(left)
+        with suppress(OSError):
+            home.rmdir()
+
+
+def _folders(info: dict[str, Any]) -> set[str]:
+    return {overlay.get("folder", overlay["name"]) for overlay in info.get("overlays", [])}
 
 
 def _with_overlays(info: dict[str, Any], overlays: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,6 +123,6 @@ def remove_entities(model: Path, name: str) -> dict[str, Any]:
             todo = f"List them with: pboh entities list --model {model}"
             todo = f"It belongs to {lower[0]}" if lower else todo
             raise InputError(f"the model has no overlay {name!r} of its own", where=model, todo=todo)
-        write_json(model / MANIFEST, _with_overlays(info, kept))
-        shutil.rmtree(model / FOLDER / name if kept else model / FOLDER, ignore_errors=True)
+        write_manifest(model / MANIFEST, _with_overlays(info, kept))
+        remove(model / FOLDER / gone[0].get("folder", name) if kept else model / FOLDER)
         return dict(gone[0])

@@ -9,13 +9,13 @@ of the user's cache, and mapped from there like any other model.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pboh.errors import ModelError, PbohError
+from pboh.files.kernel_cache import user_cache
 from pboh.model.names import Layer
 from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
 from pboh.model.small.title_kernels import title_forms_kernel
@@ -167,9 +167,7 @@ def open_parcel(folder: Path, info: dict[str, Any]) -> Model:
     """
     from pboh.model.store import open_model  # noqa: PLC0415  (it calls this function)
 
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path("~/.cache").expanduser()))
-    named = hashlib.sha256(repr(sorted((k, v["sha256"]) for k, v in info["parcel"].items())).encode())
-    place = home / "pboh" / "models" / named.hexdigest()[:16]
+    place = unpacked_folder(info)
     try:
         return Model(folder, info, open_model(place).arrays)
     except ModelError:
@@ -181,3 +179,9 @@ def open_parcel(folder: Path, info: dict[str, Any]) -> Model:
         return Model(folder, info, open_model(place).arrays)
     except (OSError, PbohError):
         return Model(folder, info, arrays)
+
+
+def unpacked_folder(info: dict[str, Any]) -> Path:
+    """Where in the user's cache a parcel is unpacked."""
+    named = hashlib.sha256(repr(sorted((k, v["sha256"]) for k, v in info["parcel"].items())).encode())
+    return user_cache() / "models" / named.hexdigest()[:16]
