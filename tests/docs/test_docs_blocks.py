@@ -122,6 +122,14 @@ def test_the_readme_keeps_its_order():
     assert len(speeds.splitlines()) == 5 and "(docs/explanation/speed.md)" in text
 
 
+def test_every_limit_of_the_service_is_explained(commands):
+    text = (ROOT / "docs" / "how-to" / "deploy.md").read_text("utf-8")
+    limits = [p.opts[0] for p in commands["serve"].params if re.match(r"--(max|client)-", p.opts[0])]
+    assert len(limits) > 8
+    mcp = {"--max-characters"}  # explained where assistants are
+    assert [option for option in limits if f"| `{option}` |" not in text and option not in mcp] == []
+
+
 def test_make_targets_shown_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in PAGES:
