@@ -44,7 +44,7 @@ class FitOptions:
 
 
 def work_folder(model: Path) -> Path:
-    """Where the corpus and counts of a model stand: beside it."""
+    """Where the corpus and counts of a model are: beside it."""
     return model.with_name(f"{model.name}.work")
 
 
@@ -63,7 +63,7 @@ def train(
 ) -> dict[str, Any]:
     """Make the folder ``model`` from dumps; returns what was made, and whether there was anything to do.
 
-    Corpus and counts stand in ``MODEL.work``. While they are kept, a changed option redoes only what depends
+    Corpus and counts are in ``MODEL.work``. While they are kept, a changed option redoes only what depends
     on it; a stopped training goes on where it was either way. Without ``fitting`` every page is counted, and
     the model is left as it was built.
     """

@@ -196,7 +196,7 @@ class _Signs(NamedTuple):
 
 
 _TEMPLATE = re.compile(rb"\{\{([^{}|\[<]{1,200}+)[|}]")
-_HEAD = 2000  # bytes of a page that a redirect stands in
+_HEAD = 2000  # bytes of a page that a redirect is in
 
 
 def _spoken(name: bytes) -> str:

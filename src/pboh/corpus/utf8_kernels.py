@@ -60,7 +60,7 @@ def is_blank(byte: Number) -> Number:
 
 @njit(cache=True, nogil=True)
 def blank_at(data: Bytes, at: int) -> int:
-    """How many bytes the white space has that stands here; 0 if none does (what it is: ``str.isspace``)."""
+    """How many bytes of white space are here; 0 if none (what it is: ``str.isspace``)."""
     byte = data[at]
     if byte < 128:
         return 1 if is_blank(byte) else 0

@@ -1,4 +1,4 @@
-"""How often every name of the dictionary stands in running text, linked or not: whole tokens, as written.
+"""How often every name of the dictionary occurs in running text, linked or not: whole tokens, as written.
 
 Names are found by the matcher that detects them (:mod:`pboh.text.matcher`), with two differences: a name may
 begin with any token (``'N Sync``), and never goes beyond its line.
@@ -51,7 +51,7 @@ class Dictionary:
         return cls(Lexicon.of_hashes(keys, np.unique(np.concatenate(begins))), owner)
 
     def count(self, texts: Iterable[list[str]]) -> Array:
-        """How often each name stands in the texts; names may overlap."""
+        """How often each name occurs in the texts; names may overlap."""
         counts = np.zeros(self.owner.size, np.int64)
         for batch in texts:
             for rows in find_all_written("\0".join(batch), self.lexicon, counted_characters()):

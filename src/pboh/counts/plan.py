@@ -59,7 +59,7 @@ def fill(sql: str, parameters: Mapping[str, object]) -> str:
 
 
 def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
-    """All steps in an order in which each reads only what stands before it."""
+    """All steps in an order in which each reads only what comes before it."""
 
     def table(name: str, folder: str, **parameters: object) -> Step:
         return Step(name, folder, statistic(name, **parameters), final=not folder.startswith("steps/"))

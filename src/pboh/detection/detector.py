@@ -1,4 +1,4 @@
-"""Where names stand in a text and how likely each is a link; overlaps are resolved by dynamic programming."""
+"""Where names occur in a text and how likely each is a link; overlaps are resolved by dynamic programming."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pboh.text.words import code_points
 LEAST_LINK = 0.02
 """Words with a small letter that are links more rarely than this are not looked at: "the", "was"."""
 LEAST_LINK_OF_CAPITAL = 0.003
-"""The same for other names. It is low, because a surname stands mostly inside a whole name, as no link."""
+"""The same for other names. It is low, because a surname occurs mostly inside a whole name, unlinked."""
 ASSUMED = 0.5  # link probability of all names in a model that was built without names in text
 ASSUMED_SMALL = 0.02  # the same for a name that begins with a small letter
 WEIGHT_OF_LENGTH = 1.0

@@ -19,7 +19,7 @@ FILES = 128
 
 
 class Page(NamedTuple):
-    """A page: its number, title (None if it is no article), text, and links in order of their place."""
+    """A page: its number, title (None if it is not an article), text, and links in order of their place."""
 
     number: int
     title: str | None
@@ -82,7 +82,7 @@ def _pages(file: Path, corpus: Path, about: pq.ParquetFile, longest: int) -> Ite
 
 
 def _titles(about: pq.ParquetFile, pages: Array) -> dict[int, str | None]:
-    """Titles of the pages with ascending numbers, None for what is no article; without pages set aside."""
+    """Titles of the pages by ascending number, None where it is not an article; without pages set aside."""
     if not pages.size:
         return {}
     sizes = [about.metadata.row_group(k).num_rows for k in range(about.num_row_groups)]

@@ -55,7 +55,7 @@ class Tokens(NamedTuple):
     start: Array
     end: Array
     shape: Array
-    gap: Array  # what stands before it: nothing, a space or a line's end
+    gap: Array  # what comes before it: nothing, a space or a line's end
     word: Array  # hash of its lower case
     written: Array  # hash of the token as written
 

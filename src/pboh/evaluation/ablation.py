@@ -25,7 +25,7 @@ Changes = dict[str, Any]
 class Extension:
     """Something beyond the paper: its settings, with the values tried where the defaults are the paper's.
 
-    ``needs`` are settings that it takes along from the defaults when it stands alone.
+    ``needs`` are settings that it takes along from the defaults when it is on alone.
     """
 
     name: str

@@ -96,7 +96,7 @@ def micro_f1(counts: Floats, weights: Floats) -> Floats:
 def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000) -> Floats:
     """The gain of new over old, averaged over datasets, when documents are drawn again with replacement.
 
-    Datasets of equal length are drawn alike: two readings of the same pages are no independent evidence.
+    Datasets of equal length are drawn alike: two readings of the same pages are not independent evidence.
     """
     gains = [
         np.concatenate([measure(one, w) - measure(other, w) for w in resamples(len(one), samples)])

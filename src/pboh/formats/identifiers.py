@@ -7,7 +7,7 @@ from urllib.parse import quote
 DBPEDIA = "http://dbpedia.org/resource/"
 NIL = "http://pboh.invalid/notInWiki/"  # .invalid is reserved: no knowledge base can ever own it
 
-# DBpedia's identifiers are IRIs: letters of any script stand as they are, what no IRI may hold is escaped.
+# DBpedia's identifiers are IRIs: letters of any script stay as they are, what no IRI may hold is escaped.
 _ESCAPED = {ord(c): f"%{ord(c):02X}" for c in '"<>\\^`{|}%?#[]'} | {c: f"%{c:02X}" for c in (*range(33), 127)}
 
 

@@ -104,7 +104,7 @@ class FactorGraph:
     def propagate(
         self, mode: Mode = "max", *, rounds: int = ROUNDS, epsilon: float = EPSILON, record: bool = False
     ) -> Beliefs:
-        """Pass messages between all mentions until they stand still (paper, section Inference).
+        """Pass messages between all mentions until they no longer change (paper, section Inference).
 
         Messages are synchronous and start at zero; ``record`` keeps the beliefs of every round.
         """

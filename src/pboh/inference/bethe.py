@@ -17,7 +17,7 @@ class Bethe(NamedTuple):
     Only differences to the latter are stored: log(1 + max(N−δ,0)·N_ep/(c_e·c_e′·(1−μ))).
     """
 
-    pairs: float  # N_ep, all pairs of entities that stand together
+    pairs: float  # N_ep, all pairs of entities that occur together
     backoff: float  # 1−μ
     delta: float  # δ
     self_pair: float  # N(e,e) = self_pair·c_e

@@ -161,7 +161,7 @@ def _with_overlays(
 ) -> tuple[Array, Array, Array]:
     """Add to the couplings of the model's entities those of the labels from ``since`` on.
 
-    The page of an entity of an overlay counts as one document, on which it and what it links stand
+    The page of an entity of an overlay counts as one document, which has it and what it links
     together; N(e,e′) and c_e of the others are not touched by it.
     """
     overlays = model.overlays

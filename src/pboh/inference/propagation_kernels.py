@@ -40,7 +40,7 @@ def sparse_rows(table, unseen):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _places(label, size, labels):  # type: ignore[no-untyped-def]
-    """Where each label stands: (start, mention, state), the mentions of a label ascending."""
+    """Where each label occurs: (start, mention, state), the mentions of a label ascending."""
     start = np.zeros(labels + 1, np.int64)
     for i in range(len(size)):
         for a in range(size[i]):
@@ -74,7 +74,7 @@ def _tally(i, label, size, start, other, value, place, mention, count):  # type:
 def find_edges(label, size, start, other, value):  # type: ignore[no-untyped-def]
     """Pairs of mentions i < j that share a seen pair of labels, and those pairs, grouped by edge.
 
-    Returns (left, right, first, state of left, state of right, value): the pairs of edge k stand at
+    Returns (left, right, first, state of left, state of right, value): the pairs of edge k are at
     ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
     into zeros; so does an edge between two mentions of one state each.
     """

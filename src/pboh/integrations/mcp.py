@@ -243,7 +243,7 @@ class Tools:
 
 
 def _find(text: str, name: str, occurrence: int) -> tuple[int, int]:
-    """Where a name stands in a text, as a whole word if it does so at all."""
+    """Where a name occurs in a text, as a whole word if it does at all."""
     if not name.strip():
         raise InputError("a name is empty")
     places, at = [], text.find(name)

@@ -101,7 +101,7 @@ def best_threshold(probability: Floats, right: NDArray[np.bool_], gold: int, bet
 def answer_examples(linker: Linker, document: GoldDocument) -> Example:
     """Evidence for every answer to a given mention, and whether it is right.
 
-    ``elsewhere`` is no evidence, but whether another candidate is right: 1, 0, or −1 where there is no other.
+    ``elsewhere`` says whether another candidate is right: 1, 0, or −1 where there is no other.
     """
     spans = [Span(m.start, m.end) for m in document.linked]
     solution = linker.engine.solve(document.text, spans)

@@ -1,4 +1,4 @@
-"""Link probability: of the times a name stands in running text, the share in which it is a link.
+"""Link probability: of the times a name occurs in running text, the share in which it is a link.
 
 It is what mention detection starts from. The counts know it for every name as written; a name that is met in
 another spelling (``PARIS``, ``Muller``) takes the share of all spellings that fold alike and do not begin
@@ -13,7 +13,7 @@ from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, look_up
 
 PRIOR_LINKED, PRIOR_TOTAL = 0.5, 1.0  # a name never met in running text is a coin toss, one miss halves it
-UNKNOWN = 0  # the code of a key that is no name in this form
+UNKNOWN = 0  # the code of a key that is not a name in this form
 
 
 def encode(probability: Array) -> Array:
@@ -22,7 +22,7 @@ def encode(probability: Array) -> Array:
 
 
 def decode(codes: Array) -> Array:
-    """Probabilities of bytes; 0 for a key that is no name in this form."""
+    """Probabilities of bytes; 0 for a key that is not a name in this form."""
     return np.square(codes.astype(np.float32) / 255)
 
 

@@ -1,4 +1,4 @@
-"""Kernels that count on which pages candidates stand together (see :mod:`pboh.model.tables`)."""
+"""Kernels that count on which pages candidates occur together (see :mod:`pboh.model.tables`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pboh.text.hash_kernels import Array
 
 @njit(cache=True, nogil=True)
 def by_document(entities, offsets, documents, slot):  # type: ignore[no-untyped-def]
-    """Turn the candidates' document lists around: which candidates stand in each document.
+    """Turn the candidates' document lists around: which candidates occur in each document.
 
     ``slot`` (one zero per document of the corpus) then holds 1 + the row of every document touched; the
     caller clears it. Returns ``start`` and ``members`` (CSR over the documents touched) and ``row``, the

@@ -45,7 +45,7 @@ class BoundedLinker:
         self._stopped = threading.Event()
 
     def start(self, patience: float = 0.0) -> None:
-        """Load the model aside, waiting so many seconds; requests are told to wait until it has answered."""
+        """Load the model aside, waiting that long; requests are told to wait until it has answered."""
         if self._linker is None:
             thread = threading.Thread(target=self.load, name="pboh-load", daemon=True)
             thread.start()

@@ -24,7 +24,7 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
     """uvicorn's HTTP/1.1 with limits where it has none.
 
     A client is read a slice at a time, and not while an answer is on its way: what it sends ahead waits on
-    its own side. It has so many seconds to send a request, and to take the next part of an answer.
+    its own side. It has this many seconds to send a request, and to take the next part of an answer.
     """
 
     def __init__(self, *arguments: Any, limits: Limits, **named: Any) -> None:

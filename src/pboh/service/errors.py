@@ -27,6 +27,6 @@ def status_of(error: PbohError) -> int:
 
 
 def clean(text: str, length: int = 60) -> str:
-    """What a client wrote, short and printable enough to stand in a sentence."""
+    """What a client wrote, short and printable enough for a sentence."""
     shown = "".join(c if c.isprintable() else "?" for c in text[:length])
     return f"{shown}…" if len(text) > length else shown

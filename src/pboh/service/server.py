@@ -29,7 +29,7 @@ from pboh.service.connection import Connection
 from pboh.service.logs import log_config
 from pboh.service.options import Options, listen
 
-HUNG_SECONDS = 30.0  # a worker whose event loop stands still that long is replaced
+HUNG_SECONDS = 30.0  # a worker whose event loop hangs that long is replaced
 START_SECONDS = 120.0  # the same before it has begun to serve
 _BEAT_SECONDS = 1
 _LAST_SECONDS = 2  # of the time for shutting down, for ending what did not finish
@@ -72,7 +72,7 @@ class Worker:
                 self.serving, self.beat = True, monotonic()
 
     def stop(self, seconds: float) -> None:
-        """Tell it to stop within so many seconds."""
+        """Tell it to stop within this many seconds."""
         if self.ends is None:
             self.ends = monotonic() + max(0.0, seconds - _KILL_SECONDS)
             self.process.terminate()

@@ -32,7 +32,7 @@ def hash_units(data: Array, start: int, stop: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def hash_lines(data: Array, out: Array) -> None:
-    """Hash what stands before each line feed, and the rest."""
+    """Hash what comes before each line feed, and the rest."""
     start, line = 0, 0
     for i in range(data.size):
         if data[i] == 10:

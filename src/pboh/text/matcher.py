@@ -1,7 +1,7 @@
-"""Names of the dictionary that stand in a text, found in one pass over it.
+"""Names of the dictionary that occur in a text, found in one pass over it.
 
 A text is cut into tokens: runs of letters, marks and digits; single characters of scripts written without
-spaces; single other characters. A name occurs where its tokens stand in a row, from the start of a word to
+spaces; single other characters. A name occurs where its tokens follow each other, from the start of a word to
 the end of a token. It is compared as written (white space collapsed), or *folded* as
 :func:`pboh.text.folding.fold` does, which is only tried from a token that does not begin with a small letter.
 

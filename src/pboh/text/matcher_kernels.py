@@ -75,7 +75,7 @@ def set_flags(bits, keys, flag):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_beginnings(codes, kind, longest, out):  # type: ignore[no-untyped-def]
-    """Hash what stands before every token end inside each line of ``codes``; returns how many there are."""
+    """Hash what comes before every token end inside each line of ``codes``; returns how many there are."""
     used, here = 0, 0
     while here < codes.size:
         h, tokens = START, 0

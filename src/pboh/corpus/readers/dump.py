@@ -69,7 +69,7 @@ def open_source(file: Path) -> tuple[Source, Header]:
 
 
 def read_header(start: bytes, where: str) -> Header:
-    """Check and read what stands before the first page."""
+    """Check and read what comes before the first page."""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start[:4] in (b"<\0?\0", b"\0<\0?", b"<\0m\0", b"\0<\0m"):
         raise InputError("the dump is encoded in UTF-16", where=where, todo="Convert it to UTF-8 with iconv")
     before = start.partition(_OPEN)[0].removeprefix(b"\xef\xbb\xbf")
@@ -163,7 +163,7 @@ def _extended(chunk: Chunk, data: bytes, following: Iterator[bytes], offset: int
 
 def _page(element: etree._Element) -> Page:
     identity, revision = element.findtext("id"), None
-    for revision in element.iterfind("revision"):  # noqa: B007 - the last one is the page as it stands
+    for revision in element.iterfind("revision"):  # noqa: B007 - the last one is the page as it is now
         pass
     title = element.findtext("title")
     if title is None:

@@ -11,7 +11,7 @@ from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START
 
 @njit(cache=True, nogil=True)
 def place_links(links: Int32, starts: Int32, ends: Int32, page: int, base: int) -> None:
-    """Which page links stand on, and which words: those before one end at ``before``, and so on."""
+    """Which page links are on, and which words: those before one end at ``before``, and so on."""
     before = after = 0
     for link in range(links.shape[1]):
         while before < ends.size and ends[before] <= links[START, link]:

@@ -35,7 +35,7 @@ _ROWS_HELD = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The folders the first pass wrote, and how many pages, targets and words stand in them before each."""
+    """The folders the first pass wrote, and how many pages, targets and words come before each."""
 
     folders: Sequence[Path]
     offsets: dict[str, Int64]
@@ -265,7 +265,7 @@ def _page_facts(
 
 
 def follow(target: Int32) -> Int32:
-    """Final target of every title; ``target[i]`` is ``i`` where it is no redirect, -1 where it leads nowhere.
+    """Final target of every title; ``target[i]`` is ``i`` if it is not a redirect, -1 if it leads nowhere.
 
     Every round doubles the distance followed; who has not arrived after log2(n) rounds runs in a circle. This
     is where redirects of one corpus are followed; counting follows only those that lead from one corpus to

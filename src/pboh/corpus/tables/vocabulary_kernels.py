@@ -63,7 +63,7 @@ def _any_word(
     """What begins here, whatever its letters, written to ``out[end:]`` in lower case.
 
     Returns the end of what was written, where to go on, how many characters that is from here, and how many
-    the word has: none if it is no content word.
+    the word has: none if it is not a content word.
     """
     kinds, lower = letters.kinds, letters.lower
     code, after = decoded(data, here)
@@ -86,7 +86,7 @@ def _any_word(
 
 @njit(cache=True, nogil=True)
 def _is_word(length: Number, digits: Number) -> Number:
-    """Whether so many characters, so many of them digits, are a content word."""
+    """Whether this many characters, this many of them digits, are a content word."""
     return length == 4 if digits == length else 2 <= length <= LONGEST_WORD
 
 

@@ -13,7 +13,7 @@ from pboh.corpus.wikitext.parser_kernels import LINKS, OUT, ParserState
 
 START, END, FIRST, LAST, TITLE, PAGE, BEFORE, AFTER = range(8)
 """Of a link: its characters in the page, its bytes among the texts of all pages, the number of its title; its
-page and the words it stands between are filled in by others."""
+page and the words around it are filled in by others."""
 
 _AND, _HASH, _SEMICOLON = 38, 35, 59
 _LONGEST_NAME = 32
@@ -28,7 +28,7 @@ class Entities(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _digits(data: Bytes, here: int, end: int, base: int) -> tuple[Number, int]:
-    """The number written here in so many places at most, and where it ends."""
+    """The number written here, with at most this many digits, and where it ends."""
     value: Number = np.int64(0)
     while here < end:
         digit: Number = np.int64(data[here]) - 48
@@ -46,7 +46,7 @@ def _digits(data: Bytes, here: int, end: int, base: int) -> tuple[Number, int]:
 def _entity(data: Bytes, here: int, end: int, known: Entities) -> tuple[int, Number, Number]:
     """Where the entity that begins here ends, and the code points it stands for; 0 if there is none.
 
-    -1 stands for no character: `preprocessor.NOTHING` keeps a link apart from the letters behind it.
+    -1 means no character: `preprocessor.NOTHING` keeps a link apart from the letters behind it.
     """
     if here + 2 < end and data[here + 1] == _HASH:
         is_hex = data[here + 2] in (88, 120)
@@ -108,7 +108,7 @@ def _copied(
 
 @njit(cache=True, nogil=True)
 def characters(data: Bytes, here: int, end: int) -> int:
-    """How many characters stand there."""
+    """How many characters there are."""
     points = 0
     for k in range(here, end):
         points += data[k] & 0xC0 != 0x80

@@ -2,7 +2,7 @@
 
 A page is read once, byte by byte, into a draft: headings, list marks, quotes and addresses disappear, a link
 leaves its anchor. ``[[`` that is not a link by itself (a caption with links in it, above all) is written as
-it stands and waits for its ``]]``; whatever never finds one is text already. What takes a wiki's habits to
+it is, and waits for its ``]]``; whatever never finds one is text already. What takes a wiki's habits to
 decide, the parser asks for: it returns, is given the answer, and goes on where it was.
 """
 
@@ -46,7 +46,7 @@ class ParserState(NamedTuple):
     source: Bytes
     draft: Bytes
     state: Int64
-    waiting: Int64  # (DEPTH, 2): where in the draft a [[ stands, and how many links there were before it
+    waiting: Int64  # (DEPTH, 2): where in the draft a [[ is, and how many links there were before it
     prefix: Bytes  # room for the prefix of a target, in lower case
     starts: Int32
     ends: Int32
@@ -59,12 +59,12 @@ class Rules(NamedTuple):
     classes: Bytes
     trail: Bytes
     capitalise: bool
-    prefixes: Strings  # of targets that are no articles: namespaces and languages
+    prefixes: Strings  # of targets that are not articles: namespaces and languages
     prefix_kinds: Int32
 
 
 class Targets(NamedTuple):
-    """Targets met that are no title as they stand: what they are, and the number of the title."""
+    """Targets met that are not titles as written: what they are, and the number of the title."""
 
     names: Strings
     kinds: Int32
@@ -73,7 +73,7 @@ class Targets(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def begin(page: ParserState, size: int) -> None:
-    """Start a page of so many bytes; line breaks at its beginning are not written."""
+    """Start a page of this many bytes; line breaks at its beginning are not written."""
     page.state[:] = 0
     page.state[SIZE], page.state[NEWLINES] = size, 2
     page.state[LABEL_END] = page.state[ADDRESS_END] = -1
@@ -127,7 +127,7 @@ def parse(page: ParserState, rules: Rules, titles: Strings, targets: Targets) ->
 
 @njit(cache=True, nogil=True)
 def _is_dash(source: Bytes, here: int) -> bool:
-    """Whether – or — or ’ stands here: no care is needed for them in a title."""
+    """Whether this is – or — or ’, which need no care in a title."""
     return source[here] == 0xE2 and source[here + 1] == 0x80 and source[here + 2] in (0x93, 0x94, 0x99)
 
 
@@ -194,7 +194,7 @@ def _whole(
     label: int,
     last: int,
 ) -> int:
-    """A link that is complete: its target stands from ``first`` to ``end``, its label up to ``last``."""
+    """A link that is complete: its target goes from ``first`` to ``end``, its label up to ``last``."""
     state, source = page.state, page.source
     if state[LINKS] >= page.starts.size or not has_room(titles) or not has_room(targets.names):
         return ROOM
@@ -307,7 +307,7 @@ def _show(page: ParserState, data: Bytes, first: int, end: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _anchor(page: ParserState, rules: Rules) -> None:
-    """The anchor of a link is written: add the letters that continue it, and note where it stands."""
+    """The anchor of a link is written: add the letters that continue it, and note where it is."""
     state, source, draft = page.state, page.source, page.draft
     first = state[OPENED]
     state[SINGLES] = state[NEWLINES] = 0
@@ -538,7 +538,7 @@ _PROTOCOLS = np.array(
 
 @njit(cache=True, nogil=True)
 def is_address(source: Bytes, here: int) -> bool:
-    """Whether ``http://``, ``//`` or the like stands here."""
+    """Whether ``http://``, ``//`` or the like is here."""
     packed = np.uint64(0)
     at = here
     while 97 <= source[at] <= 122 and at < here + 10:

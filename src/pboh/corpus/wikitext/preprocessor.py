@@ -27,7 +27,7 @@ def _element(names: str, group: int) -> str:
     """A tag with its content, or a self-closing one; two groups: the name, the content.
 
     The content holds no other start of the same tag. So an attempt at an unclosed ``<ref>`` ends at the next
-    ``<ref>``, and n of them cost n steps; what stands between them stays on the page.
+    ``<ref>``, and n of them cost n steps; what is between them stays on the page.
     """
     end = rf"/?\{group}\b(?![^<>]*+/>)"
     return rf"(?i:({names})\b[^<>]*+>(?:(?<=/>)|((?:[^<]++|<(?!{end}))*+)</\{group}\s*+>))"
@@ -50,7 +50,7 @@ _CUT = re.compile(
 _LEAF, _OPEN, _CLOSE, _NOWIKI, _GALLERY, _BLOCK, _INLINE_TAG = 1, 2, 3, 7, 9, 10, 11
 
 NOTHING = b"&#0;"
-"""An entity for no character: it stands where a tag was whose absence would make markup of what follows."""
+"""An entity for no character: it is put where a tag was whose absence would make markup of what follows."""
 
 CHARACTERS = {
     f"{{{name}}}}}".encode(): text.encode()

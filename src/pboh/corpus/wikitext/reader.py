@@ -1,6 +1,6 @@
 """Wikitext to plain text with the exact place of every link: the hot loop of extraction.
 
-Linear in the page whatever stands in it: the preprocessor takes out templates, tags and tables, then one
+Linear in the page whatever it contains: the preprocessor takes out templates, tags and tables, then one
 compiled parser reads what is left. Pages are UTF-8 all the way.
 """
 
@@ -92,7 +92,7 @@ def habits(site: Site) -> Habits:
 
 
 def _prefixes(site: Site) -> tuple[StringTable, Int32]:
-    """Prefixes of targets that are no articles, in every spelling but for capitals of ASCII; their kinds."""
+    """Prefixes of targets that are not articles, in every spelling but for capitals of ASCII; their kinds."""
     shown_elsewhere = {CATEGORY: parser.NOTHING, FILE: parser.IMAGE}
     kinds = dict.fromkeys(site.languages, parser.NOTHING) | {
         name: shown_elsewhere.get(key, parser.TEXT) for name, key in site.namespaces.items()
@@ -173,7 +173,7 @@ class Reader:
         return bounds, letters[: bounds[-1]]
 
     def _make_room(self, size: int, links: int) -> None:
-        """For so many more bytes of text and so many more links."""
+        """For this many more bytes of text and this many more links."""
         if self.text.size < self.size + size + _SPARE:
             self.text = grown(self.text, 2 * (self.size + size + _SPARE))
         if self.links.shape[1] < self.count + links:
@@ -211,7 +211,7 @@ class Reader:
         return (parser.LINK, found[1]) if found and found[0] == MAIN and found[1] else (parser.TEXT, "")
 
     def _caption(self) -> tuple[int, int]:
-        """What stays of an image: the last part between bars that holds a link or is no option."""
+        """What stays of an image: the last part between bars that holds a link or is not an option."""
         page = self._page
         name_end, end = int(page.state[parser.ASKED]), int(page.state[parser.OUT])
         before = page.waiting[page.state[parser.WAITING] - 1, 1]

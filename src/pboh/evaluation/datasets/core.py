@@ -26,7 +26,7 @@ DATASET_POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a reader repaired, merged or could not use: what kind, where it stands, what it was.
+    """Something a reader repaired, merged or could not use: what kind, where it is, what it was.
 
     ``document`` is the id of the document it belongs to, None when it concerns the file.
     """
@@ -164,7 +164,7 @@ def _merged(first: GoldMention, second: GoldMention) -> GoldMention:
 
 
 def locate(text: str, annotation: Annotation, drift: int = 0) -> tuple[int, int] | None:
-    """Where the annotation really stands, or None; ``drift`` is how far the one before had to be moved."""
+    """Where the annotation really is, or None; ``drift`` is how far the one before had to be moved."""
     start, end, surface = annotation.start, annotation.end, annotation.surface
     inside = 0 <= start < end <= len(text)
     if surface is None:

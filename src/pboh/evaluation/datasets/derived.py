@@ -50,7 +50,7 @@ def later_mentions(document: GoldDocument) -> tuple[GoldMention, ...]:
 
 
 def _alone(document: GoldDocument, word: str, begin: int, gold: str) -> list[GoldMention]:
-    """Mentions of ``gold`` where ``word`` stands behind ``begin`` outside every mention and longer name."""
+    """Mentions of ``gold`` where ``word`` comes after ``begin`` outside every mention and longer name."""
     text, found = document.text, []
     for match in re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").finditer(text, begin):
         start, end = match.span()

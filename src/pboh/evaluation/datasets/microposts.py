@@ -75,7 +75,7 @@ def _tweet(row: list[str], where: str, problems: list[Problem]) -> GoldDocument:
 
 
 def _found(text: str, surface: str, before: Sequence[Annotation]) -> tuple[int, int] | None:
-    """Where the next mention stands, never on a span already taken."""
+    """Where the next mention is, never on a span already taken."""
     if not surface:
         return None
     taken = {(annotation.start, annotation.end) for annotation in before}

@@ -29,8 +29,8 @@ class DataOptions:
     """Which documents to learn from; recorded with the result."""
 
     held_out: int = 1000  # pages kept for early stopping (at most a tenth of all)
-    longest: int = 0  # cut longer documents into pieces of at most so many links, 0 = never
-    pages: int = 0  # learn from a sample of so many pages, 0 = all
+    longest: int = 0  # cut longer documents into pieces of at most this many links, 0 = never
+    pages: int = 0  # learn from a sample of this many pages, 0 = all
     seed: int = 0
 
 

@@ -98,7 +98,7 @@ def _mean(values: list[float]) -> float:
 def learned_arrays(model: Model, entry: Array, rho: Array, pairs: Pairs, lam: Array) -> dict[str, Array]:
     """The arrays inference reads for the system ``learned``.
 
-    ``learned_count`` stands in for ``name_count``: for lower-cased names it is Σ_e c(m,e)·softmax(ρ(m,·)), so
+    ``learned_count`` replaces ``name_count``: for lower-cased names it is Σ_e c(m,e)·softmax(ρ(m,·)), so
     that p(e|m) becomes ∝ e^ρ. ``learned_pair_*`` are rows of λ by entity, both ways, without zeros.
     """
     kept = lam != 0.0

@@ -42,7 +42,7 @@ class LearningOptions:
     seed: int = 0
 
     def steps(self, epoch: int, documents: int) -> Steps:
-        """How parameters move in one epoch of so many documents."""
+        """How parameters move in one epoch of this many documents."""
         slower = 1.0 + self.decay * epoch
         return Steps(
             Step(self.rate / slower, 2.0 * self.penalty / documents, self.adaptive),
@@ -52,7 +52,7 @@ class LearningOptions:
 
 @dataclass(slots=True)
 class State:
-    """Where a run stands: enough to continue it as if it had never stopped."""
+    """How far a run is: enough to continue it as if it had never stopped."""
 
     epoch: int = 0
     position: int = 0  # documents of the epoch that are done
@@ -129,7 +129,7 @@ class Learner:
         save: Callable[[bool], None] = lambda better: None,
         every: float = 300.0,
     ) -> list[dict[str, float]]:
-        """Learn; ``save(better)`` is called after each epoch and, inside long ones, every so many seconds.
+        """Learn; ``save(better)`` is called after each epoch and, inside long ones, every few seconds.
 
         ``better`` says that the held-out loss is the best so far: these parameters are the result.
         """

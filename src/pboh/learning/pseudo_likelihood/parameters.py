@@ -34,7 +34,7 @@ CENTRES = ("zero", "start")
 class ParameterOptions:
     """Which parameters there are and where they start; recorded with the result."""
 
-    min_documents: int = 7  # λ for pairs that co-occur in at least so many training documents (the paper's)
+    min_documents: int = 7  # λ for pairs that co-occur in at least this many training documents (the paper's)
     start: str = "prior"  # zeros, prior or bethe
     centre: str = "zero"  # what the penalty pulls to: zero (the paper) or start
     rescaled: bool = False  # λ is multiplied by 2/(n−1), as Eq. (bethe-normalized-params) does

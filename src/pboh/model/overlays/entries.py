@@ -30,7 +30,7 @@ from pboh.text.matcher import beginnings, make_filter
 from pboh.text.words import words
 
 PRIOR = 0.2  # share of a known name's uses that mean the new entity, unless the entry says otherwise
-LINK = 0.9  # how likely a name of an overlay is a mention where it stands in a text, in the same way
+LINK = 0.9  # how likely a name of an overlay is a mention where it occurs in a text, in the same way
 RARE = 1e-6  # p(w) of a word that the model does not know
 SHOWN = 5  # bad lines that an error spells out
 
@@ -189,7 +189,7 @@ def _largest(places: Array, codes: Array, size: int) -> Array:
 
 
 def _pages(model: Model, fresh: list[EntityLine], references: _References) -> tuple[Arrays, list[str]]:
-    """One document per entity, on which it and what it links stand; and the links that lead nowhere."""
+    """One document per entity, with it and what it links; and the links that lead nowhere."""
     wanted = list(dict.fromkeys(link for entry in fresh for link in entry.links))
     found = dict(zip(wanted, find_titles(model, wanted).tolist(), strict=True))
     members: list[int] = []

@@ -82,7 +82,7 @@ class Overlay:
                 found.append((i, self["name_entity"][rows][known], self["name_odds"][rows][known]))
         return found
 
-    # -- documents: the page of every entity, on which it and the entities it links stand together ------
+    # -- documents: the page of every entity, with it and the entities it links ------
 
     @cached_property
     def _postings(self) -> tuple[Array, Array, Array]:
@@ -150,7 +150,7 @@ def find_titles(model: Model, titles: list[str], exact: bool = False) -> Array:
 def stacked(
     info: dict[str, Any], arrays: dict[str, Array], below: tuple[Overlay, ...], entities: int
 ) -> Overlay:
-    """An overlay on top of others and of a model with so many ``entities``.
+    """An overlay on top of others and of a model with this many ``entities``.
 
     References become numbers of entities: −1 for what is gone, which leaves its document.
     """

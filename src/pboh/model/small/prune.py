@@ -300,7 +300,7 @@ def _place(owner: Array, rank: Array) -> Array:
 
 
 def _worth(model: Model, owner: Array, word: Array, count: Array) -> Array:
-    """What a word brings where it stands, times how often it does: N(w,e)^½ · score; 0 below a ratio of 3."""
+    """What a word brings where it occurs, times how often it does: N(w,e)^½ · score; 0 below a ratio of 3."""
     statistics = model["context_total"], model["context_mass"][0], model["context_types"][0]
     score = row_scores(owner, word, count, *statistics, model["word_background"], 0.5, 4.0, 3.0)
     return np.asarray(score * np.sqrt(count))
