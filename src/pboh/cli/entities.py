@@ -130,7 +130,7 @@ def ids(
     remove: Annotated[bool, Option("--remove", help="Remove the ids again.")] = False,
     json: options.Json = None,
 ) -> None:
-    """Let answers carry Wikidata ids.
+    """Add Wikidata ids to the answers of a model.
 
     Wikimedia publishes the tables beside each dump on dumps.wikimedia.org, such as
     enwiki-latest-page_props.sql.gz. Use those of the same wiki; the date may differ.

@@ -67,12 +67,12 @@ def serve_command(
     max_connections: Annotated[int, _limit("Most connections of a worker.", 1)] = LIMITS.connections,
     shutdown_seconds: Annotated[int, _limit("Time for running requests to finish.", 0)] = 30,
 ) -> None:
-    """Answer over HTTP: JSON, GERBIL, DBpedia Spotlight, REL, OpenRefine, and a page to look at.
+    """Serve a model over HTTP: JSON, GERBIL, DBpedia Spotlight, REL, OpenRefine, and a web page.
 
     It listens on this machine only, unless --host says otherwise: there are no accounts, so let a proxy
-    decide who may ask. Open http://127.0.0.1:8080 for the page and /docs for all addresses.
+    decide who has access. Open http://127.0.0.1:8080 for the page and /docs for all endpoints.
 
-    With --mcp it speaks the Model Context Protocol instead: an assistant that knows of it can ground names
+    With --mcp it speaks the Model Context Protocol instead: an assistant can then ground names
     offline, with a probability and a reason (link_text, disambiguate, look_up_entity, explain). With http the
     address is http://HOST:PORT/mcp.
 

@@ -97,7 +97,7 @@ class BoundedLinker:
                 more = max(0, len(body) - _SMALL) - held
                 held, self._held = held + more, self._held + more
                 if self._held > room:
-                    what = f"large requests wait here that together reach {room:,} bytes"
+                    what = f"the large requests waiting here add up to more than {room:,} bytes"
                     raise RequestError(503, what, todo="Ask again later")
             yield bytes(body)
         finally:
