@@ -85,7 +85,9 @@ class Counting:
             self._do(step, number, len(todo))
         self.report(len(todo), len(todo), "done")
         if not self.options.sums:
-            self._drop_sums()
+            passing = [step.folder for step in self.steps.values() if not step.final]
+            for folder in [*passing, "sums"]:
+                self.engine.delete(self._at(folder))
         return self._finish(time.monotonic() - started)
 
     def _at(self, path: str) -> str:
@@ -93,41 +95,36 @@ class Counting:
 
     def _fingerprints(self) -> dict[str, str]:
         """Of each relation and step: a digest of its query and of everything it is made from."""
-        digests: dict[str, str] = {
-            relation: _digest(relation_files(self.engine, self.inputs, relation)) for relation in RELATIONS
-        }
+        digests = {name: _digest(relation_files(self.engine, self.inputs, name)) for name in RELATIONS}
         for step in self.steps.values():
             digests[step.name] = _digest([step.sql, step.key, [digests[name] for name in step.reads]])
         return digests
 
     def _up_to_date(self, step: Step) -> bool:
-        done = self.state.get(step.name, {})
-        return done.get("fingerprint") == self.wanted[step.name] and bool(
-            self.engine.files(self._at(step.folder))
-        )
+        same = self.state.get(step.name, {}).get("fingerprint") == self.wanted[step.name]
+        return same and bool(self.engine.files(self._at(step.folder)))
 
     def _stale(self) -> list[Step]:
         """Steps to do: stale results, and whatever they need that is not there."""
         needed: set[str] = set()
         for step in reversed(self.steps.values()):
-            wanted = step.name in needed or (step.final and self._kept(step))
+            kept = step.final and (self.options.sums or not step.folder.startswith("sums/"))
+            wanted = step.name in needed or kept
             if wanted and not self._up_to_date(step):
                 needed |= {step.name, *step.reads}
             else:
                 needed.discard(step.name)
         return [step for step in self.steps.values() if step.name in needed]
 
-    def _kept(self, step: Step) -> bool:
-        return self.options.sums or not step.folder.startswith("sums/")
-
     def _see(self, name: str) -> None:
         """Let queries read a relation of the inputs or the table of a finished step."""
         if name in self.views:
             return
         if name in RELATIONS:
-            self.engine.view(name, relation_sql(self.engine, self.inputs, name))
+            sql = relation_sql(self.engine, self.inputs, name)
         else:
-            self.engine.view(name, f"SELECT * FROM {self.engine.scan(self._at(self.steps[name].folder))}")
+            sql = f"SELECT * FROM {self.engine.scan(self._at(self.steps[name].folder))}"
+        self.engine.view(name, sql)
         self.views.add(name)
 
     def _do(self, step: Step, number: int, total: int) -> None:
@@ -160,16 +157,11 @@ class Counting:
         try:
             yield
         except CountsError as error:
-            sources = {
-                f"{one.folder}/{source.folder}"
-                for one in self.inputs
-                for name in step.reads
-                if name in RELATIONS and (source := one.source(name))
-            }
-            made_from = f" from {', '.join(sorted(sources))}" if sources else ""
-            raise CountsError(
-                f"{error.what}, while making {step.name}{made_from}", todo=error.todo
-            ) from error
+            read = [name for name in step.reads if name in RELATIONS]
+            tables = {table for one in self.inputs for name in read if (table := one.table(name))}
+            made_from = f" from {', '.join(sorted(tables))}" if tables else ""
+            what = f"{error.what}, while making {step.name}{made_from}"
+            raise CountsError(what, todo=error.todo) from error
 
     def _do_parts(
         self, step: Step, parts: list[dict[str, int]], folder: str, number: int, total: int
@@ -189,12 +181,6 @@ class Counting:
 
     def _save(self) -> None:
         self.engine.write_text(self._at(STATE), msgspec.json.encode(self.state).decode())
-
-    def _drop_sums(self) -> None:
-        for step in self.steps.values():
-            if not step.final:
-                self.engine.delete(self._at(step.folder))
-        self.engine.delete(self._at("sums"))
 
     def _description(self) -> dict[str, Any]:
         """The part of the manifest that says what was counted and how."""
@@ -222,7 +208,8 @@ class Counting:
             "totals": self.state["totals"]["note"],
             "crosswikis": self.state["crosswikis_lines"].get("note"),
         }
-        self.engine.write_text(self._at(MANIFEST), _readable(manifest))
+        text = msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n"
+        self.engine.write_text(self._at(MANIFEST), text)
         return {**manifest, "fresh": True, "seconds": round(seconds, 3)}
 
     def _check_texts(self) -> None:
@@ -245,7 +232,3 @@ def _language(inputs: Sequence[Input]) -> str:
 
 def _digest(value: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(value)).hexdigest()[:32]
-
-
-def _readable(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -11,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pboh.corpus.tables.database import database_errors, open_database, quoted
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
 from pboh.files.memory import processors
 from pboh.files.writing import claimed, disk_errors, remove, written_aside
@@ -86,25 +85,15 @@ class DuckDB:
             )
         self.memory = memory - RESERVE
         self._out, self._spill = out, out / "steps" / "spill"
-        cores = threads or processors()
         self._claim = ExitStack()
         self._claim.enter_context(_claimed(out))
         shutil.rmtree(self._spill, ignore_errors=True)
         for left_over in [*out.rglob(".*.tmp")]:
             remove(left_over)
-        self._database = duckdb.connect(
-            config={
-                "memory_limit": f"{self.memory >> 20}MiB",
-                "threads": max(1, min(cores, self.memory // BYTES_PER_THREAD)),
-                "temp_directory": str(self._spill),
-                "preserve_insertion_order": False,  # every table says its order itself
-                "autoinstall_known_extensions": False,
-            }
-        )
-        self._database.execute("SET enable_progress_bar = false")  # the caller reports
+        cores = max(1, min(threads or processors(), self.memory // BYTES_PER_THREAD))
+        self._database = open_database(self._spill, self.memory, cores)
 
     def read_text(self, path: str) -> str | None:
-        """Content of a small file, None when there is none."""
         try:
             return Path(path).read_text(encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError):
@@ -113,12 +102,10 @@ class DuckDB:
             raise CorpusError(f"this file cannot be read ({error})", where=path) from error
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a small file, whole or not at all."""
         with written_aside(Path(path)) as aside:
             aside.write_text(text, encoding="utf-8")
 
     def delete(self, path: str) -> None:
-        """Remove a file or folder if it is there."""
         with disk_errors(Path(path)):
             if Path(path).is_dir():
                 shutil.rmtree(path)
@@ -126,7 +113,6 @@ class DuckDB:
                 Path(path).unlink(missing_ok=True)
 
     def files(self, path: str) -> list[tuple[str, int, int]]:
-        """(name, bytes, time of change) of the Parquet files below ``path``, or of the file ``path``."""
         found = []
         for file in _parquet_files(path) if Path(path).is_dir() else [Path(path)]:
             if file.exists():
@@ -135,7 +121,6 @@ class DuckDB:
         return found
 
     def check(self, folder: str, columns: Sequence[str]) -> None:
-        """Raise CorpusError unless every data file of ``folder`` can be opened and has ``columns``."""
         files = _parquet_files(folder)
         if not files:
             raise CorpusError("the folder has no data files", where=folder, todo=WRITE_AGAIN)
@@ -148,41 +133,33 @@ class DuckDB:
                 raise CorpusError(f"columns are missing: {', '.join(sorted(missing))}", where=file)
 
     def scan(self, folder: str) -> str:
-        """SQL that stands for the rows of all Parquet files below ``folder``."""
-        return f"read_parquet([{', '.join(_quoted(file) for file in _parquet_files(folder))}])"
+        return f"read_parquet([{', '.join(map(quoted, _parquet_files(folder)))}])"
 
     def view(self, name: str, sql: str) -> None:
-        """Make ``name`` stand for a query."""
         with self._errors():
             self._database.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Result of a small query."""
         with self._errors():
             return list(self._database.execute(sql).fetchall())
 
     def batches(self, sql: str) -> Batches:
-        """Result of a query, a few thousand rows at a time."""
         with self._errors():
             reader: Any = self._database.sql(sql).to_arrow_reader(ROWS_PER_BATCH)
             yield from reader
 
     def write(self, sql: str, folder: str) -> None:
-        """Write the result of a query as one Parquet file in a folder, whole or not at all."""
         with self._folder(folder) as aside, self._errors():
-            file = _quoted(aside / "part-00000.parquet")
+            file = quoted(aside / "part-00000.parquet")
             self._database.execute(f"COPY ({sql}) TO {file} (FORMAT parquet, COMPRESSION zstd)")
 
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        """Write what a Python function makes of the batches of a query."""
         self._write_batches(function(self.batches(sql)), schema, folder)
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        """Write what a Python function makes of the numbered lines of a text file."""
         self._write_batches(function(_line_batches(Path(path))), schema, folder)
 
     def close(self) -> None:
-        """Close the database, remove what it spilled, and the folder if nothing was written into it."""
         self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._claim.close()
@@ -203,19 +180,8 @@ class DuckDB:
             aside.mkdir()
             yield aside
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turn what DuckDB raises into a sentence that says what to do."""
-        try:
-            yield
-        except duckdb.Error as error:
-            text = str(error).splitlines()[0]
-            if re.search(r"no space left|file too large|disk quota|max_temp_directory", str(error), re.I):
-                todo = "Free some space and run the same command again: what is finished is kept"
-                raise OutputError("no space is left on the disk", where=self._out, todo=todo) from error
-            if isinstance(error, duckdb.OutOfMemoryException):
-                raise CountsError(f"the memory limit is too small ({text})", todo="Raise --memory") from error
-            raise CountsError(f"counting failed: {text}") from error
+    def _errors(self) -> AbstractContextManager[None]:
+        return database_errors(self._out, CountsError)
 
 
 def _claimed(out: Path) -> AbstractContextManager[None]:
@@ -230,10 +196,6 @@ def _parquet_files(folder: str) -> list[Path]:
     """Data files below a folder in order, without what an interrupted run left behind."""
     found = Path(folder).rglob("*.parquet")
     return sorted(f for f in found if not any(p.startswith(".") for p in f.relative_to(folder).parts))
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _line_batches(path: Path) -> Batches:

@@ -50,13 +50,6 @@ COMPUTED = {
 }
 
 
-class Source(NamedTuple):
-    """Where a relation is in one folder: a subfolder, and what to select there for every column."""
-
-    folder: str
-    select: dict[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Input:
     """One folder to count and what its manifest says."""
@@ -65,19 +58,20 @@ class Input:
     counted: bool
     manifest: dict[str, Any]
 
-    def source(self, relation: str) -> Source | None:
-        """Where ``relation`` is in this folder, None when a folder of this kind has no such rows."""
-        given = RELATIONS[relation]
-        table = given.counts if self.counted else given.corpus
-        if table is None:
-            return None
+    def table(self, relation: str) -> str | None:
+        """The folder with the rows of ``relation``, None when an input of this kind has no such rows."""
         if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
             return None  # counted before entities carried the numbers of their pages
-        names = [column.split()[0] for column in given.columns.split(", ")]
+        table = RELATIONS[relation].counts if self.counted else RELATIONS[relation].corpus
+        return table and f"{self.folder}/{table}"
+
+    def columns(self, relation: str) -> dict[str, str]:
+        """Columns of ``relation``, and what to select for each."""
+        names = [column.split()[0] for column in RELATIONS[relation].columns.split(", ")]
         select = {name: COMPUTED.get((relation, self.counted, name), name) for name in names}
         if "held" in select and not self.counted and "hold_out" not in self.manifest.get("options", {}):
             select["held"] = NO  # extracted before pages could be set aside
-        return Source(table, select)
+        return select
 
 
 def open_input(engine: Engine, folder: str) -> Input:
@@ -113,9 +107,9 @@ def check_inputs(engine: Engine, inputs: Sequence[Input], relations: Sequence[st
     """Open every data file that will be needed, so that damage is found before the work begins."""
     for one in inputs:
         for relation in relations:
-            if source := one.source(relation):
-                columns = [column for column, sql in source.select.items() if column in sql.split()]
-                engine.check(f"{one.folder}/{source.folder}", columns)
+            if table := one.table(relation):
+                columns = [column for column, sql in one.columns(relation).items() if column in sql.split()]
+                engine.check(table, columns)
 
 
 def relation_sql(engine: Engine, inputs: Sequence[Input], relation: str) -> str:
@@ -124,16 +118,12 @@ def relation_sql(engine: Engine, inputs: Sequence[Input], relation: str) -> str:
     empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in columns)
     parts = [f"SELECT 0 AS input, {empty} WHERE 1 = 0"]
     for number, one in enumerate(inputs):
-        if source := one.source(relation):
-            selected = ", ".join(f"{sql} AS {name}" for name, sql in source.select.items())
-            table = engine.scan(f"{one.folder}/{source.folder}")
-            parts.append(f"SELECT {number} AS input, {selected} FROM {table}")
+        if table := one.table(relation):
+            selected = ", ".join(f"{sql} AS {name}" for name, sql in one.columns(relation).items())
+            parts.append(f"SELECT {number} AS input, {selected} FROM {engine.scan(table)}")
     return "\nUNION ALL\n".join(parts[1:] or parts)
 
 
 def relation_files(engine: Engine, inputs: Sequence[Input], relation: str) -> list[Any]:
     """What tells whether a relation has changed since: names, sizes and times of its files."""
-    return [
-        engine.files(f"{one.folder}/{source.folder}") if (source := one.source(relation)) else []
-        for one in inputs
-    ]
+    return [engine.files(table) if (table := one.table(relation)) else [] for one in inputs]

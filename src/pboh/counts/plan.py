@@ -125,23 +125,15 @@ def crosswikis_step(engine: Engine, options: CountOptions, language: str) -> Ste
     """Read the Crosswikis file if one is given; otherwise an empty table takes its place."""
     if options.crosswikis is None:
         return Step("crosswikis_lines", "steps/crosswikis_lines", crosswikis.NO_LINES)
-    path = options.crosswikis
-    if not (files_found := engine.files(path)):
+    path, parse = options.crosswikis, partial(crosswikis.parse_batches, language=language)
+    if not (found := engine.files(path)):
         raise InputError("the Crosswikis file is missing", where=path)
 
     def run(engine: Engine, folder: str) -> None:
-        engine.write_lines(
-            path, partial(crosswikis.parse_batches, language=language), crosswikis.SCHEMA, folder
-        )
+        engine.write_lines(path, parse, crosswikis.SCHEMA, folder)
 
-    return Step(
-        "crosswikis_lines",
-        "steps/crosswikis_lines",
-        "",
-        run=run,
-        note=crosswikis.malformed,
-        key=(path, files_found, language),
-    )
+    note, key = crosswikis.malformed, (path, found, language)
+    return Step("crosswikis_lines", "steps/crosswikis_lines", "", run=run, note=note, key=key)
 
 
 def occurrences_step() -> Step:
@@ -151,9 +143,8 @@ def occurrences_step() -> Step:
     def run(engine: Engine, folder: str) -> None:
         from pboh.counts.occurrences import SCHEMA, Dictionary  # noqa: PLC0415 - compiles kernels
 
-        names = (
-            batch["name"].to_pylist() for batch in engine.batches("SELECT name FROM name_ids ORDER BY id")
-        )
+        batches = engine.batches("SELECT name FROM name_ids ORDER BY id")
+        names = (batch["name"].to_pylist() for batch in batches)
         engine.write_mapped(sql, Dictionary.of(names).count_batches, SCHEMA, folder)
 
     return Step("name_occurrences", "steps/name_occurrences", sql, run=run, also_reads=("name_ids",))

@@ -51,7 +51,6 @@ class Spark:
         self._scans = numbers()
 
     def read_text(self, path: str) -> str | None:
-        """Content of a small file, None when there is none."""
         with self._errors():
             at, system = self._file(path)
             if not system.exists(at):
@@ -63,7 +62,6 @@ class Spark:
                 stream.close()
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a small file beside its place, then move it there."""
         with self._errors():
             at, system = self._file(path)
             aside, _ = self._file(f"{path}.tmp")
@@ -77,13 +75,11 @@ class Spark:
                 raise OutputError("this file cannot be written", where=path)
 
     def delete(self, path: str) -> None:
-        """Remove a file or folder if it is there."""
         with self._errors():
             at, system = self._file(path)
             system.delete(at, True)
 
     def files(self, path: str) -> list[tuple[str, int, int]]:
-        """(name, bytes, time of change) of the Parquet files below ``path``, or of the file ``path``."""
         with self._errors():
             at, system = self._file(path)
             if not system.exists(at):
@@ -100,7 +96,6 @@ class Spark:
             return sorted(found)
 
     def check(self, folder: str, columns: Sequence[str]) -> None:
-        """Raise CorpusError unless ``folder`` holds Parquet files with ``columns``."""
         if not self.files(folder):
             raise CorpusError("the folder has no data files", where=folder, todo=WRITE_AGAIN)
         try:
@@ -112,24 +107,20 @@ class Spark:
             raise CorpusError(f"columns are missing: {', '.join(sorted(missing))}", where=folder)
 
     def scan(self, folder: str) -> str:
-        """Name of a view of all Parquet files below ``folder``."""
         name = f"scan_{next(self._scans)}"
         with self._errors():
             self._read(folder).createOrReplaceTempView(name)
         return name
 
     def view(self, name: str, sql: str) -> None:
-        """Make ``name`` stand for a query."""
         with self._errors():
             self._session.sql(sql).createOrReplaceTempView(name)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Result of a small query."""
         with self._errors():
             return [tuple(row) for row in self._session.sql(sql).collect()]
 
     def batches(self, sql: str) -> Batches:
-        """Result of a query, a few thousand rows at a time."""
         with self._errors():
             frame = self._session.sql(sql)
             found = frame.toLocalIterator(prefetchPartitions=True)
@@ -138,17 +129,14 @@ class Spark:
                 yield pa.RecordBatch.from_arrays([pa.array(values) for values in columns], frame.columns)
 
     def write(self, sql: str, folder: str) -> None:
-        """Write the result of a query; files are named in the order of its rows."""
         with self._errors():
             self._write(self._session.sql(sql), folder)
 
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        """Write what a Python function makes of the batches of a query, on the executors."""
         with self._errors():
             self._write(self._session.sql(sql).mapInArrow(function, _spark_schema(schema)), folder)
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        """Write what a Python function makes of the numbered lines of a text file, on the executors."""
         with self._errors():
             lines = self._session.sparkContext.textFile(path).zipWithIndex()
             numbered = lines.map(lambda pair: (pair[1] + 1, pair[0]))
@@ -156,7 +144,6 @@ class Spark:
             self._write(frame.mapInArrow(function, _spark_schema(schema)), folder)
 
     def close(self) -> None:
-        """Stop the session if it was started here."""
         if self._own:
             self._session.stop()
 

@@ -17,17 +17,9 @@ from pathlib import Path
 import msgspec
 from rich.filesize import decimal
 
+from pboh.corpus.download import mirror as offers
 from pboh.corpus.download.http import Manners, RequestError, StoppedError, Transfer, Web
-from pboh.corpus.download.mirror import (
-    FORMAT,
-    MIRROR,
-    VERSION,
-    Dump,
-    Part,
-    checked,
-    list_parts,
-    select_parts,
-)
+from pboh.corpus.download.mirror import MIRROR, Dump, Part, list_parts, select_parts
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import LOCK, claimed, disk_errors, flush_to_disk, read_json, write_json
@@ -39,9 +31,8 @@ def dump_files(folder: Path) -> list[Path]:
     """The verified parts in ``folder``, in page order; an unfinished or damaged download is an error."""
     manifest = _read_manifest(folder)
     if manifest is None:
-        raise CorpusError(
-            "this is not a folder written by pboh download", where=folder, todo="Pass the dump's files"
-        )
+        what = "this is not a folder written by pboh download"
+        raise CorpusError(what, where=folder, todo="Pass the dump's files")
     for part in manifest.files:
         if not _in_place(folder, part):
             raise CorpusError(
@@ -64,14 +55,12 @@ def _read_manifest(folder: Path) -> Dump | None:
     try:
         manifest = msgspec.convert(read_json(path, "the download's manifest", CorpusError), Dump)
     except msgspec.ValidationError as error:
-        raise CorpusError(
-            f"this is not a download's manifest ({error})", where=path, todo="Use another folder"
-        ) from error
+        what = f"this is not a download's manifest ({error})"
+        raise CorpusError(what, where=path, todo="Use another folder") from error
     safe = all(re.fullmatch(r"[\w.-]+", part.name) for part in manifest.files)
-    if (manifest.format, manifest.version, safe) != (FORMAT, VERSION, True):
-        raise CorpusError(
-            "this manifest is of another format or version", where=path, todo="Use another folder"
-        )
+    if (manifest.format, manifest.version, safe) != (offers.FORMAT, offers.VERSION, True):
+        what = "this manifest is of another format or version"
+        raise CorpusError(what, where=path, todo="Use another folder")
     return manifest
 
 
@@ -111,7 +100,7 @@ def download(
     interrupted download never mixes two dumps. A finished download is recognised without the network.
     ``verify`` computes the checksums of finished parts anew instead of comparing sizes only.
     """
-    mirror = checked(wiki, date, mirror)
+    mirror = offers.checked(wiki, date, mirror)
     manifest = _read_manifest(out)
     _check_ours(out, manifest, wiki, date)
     if manifest and not verify:
@@ -123,11 +112,7 @@ def download(
     wanted = set(select_parts(parts, offered.available))
     with claimed(out, out):
         _keep_wanted(out, manifest, offered, wanted, verify)
-        work = _Work(out, offered, manners, report)
-        work.check_space()
-        work.save()
-        work.run()
-    return work.result
+        return _Work(out, offered, manners, report).run()
 
 
 def _keep_wanted(out: Path, old: Dump | None, new: Dump, wanted: set[int], verify: bool) -> None:
@@ -160,7 +145,7 @@ class _Work:
         paths = (self.out / part.name, self.out / f"{part.name}.part")
         return next((path.stat().st_size for path in paths if path.is_file()), 0)
 
-    def check_space(self) -> None:
+    def _check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""
         needed = sum(max(part.size - self.have[part.number], 0) for part in self.todo)
         free = shutil.disk_usage(self.out).free
@@ -171,12 +156,14 @@ class _Work:
                 todo="Free some space, choose another disk, or fetch fewer parts with --parts",
             )
 
-    def save(self) -> None:
+    def _save(self) -> None:
         """Record what is wanted and what is verified."""
         write_json(self.out / MANIFEST, self.manifest)
 
-    def run(self) -> None:
+    def run(self) -> Result:
         """Fetch everything, or raise the first error once no thread writes any more."""
+        self._check_space()
+        self._save()
         waiting = deque(self.todo)
         count = max(1, min(self.manners.connections, len(waiting)))
         threads = [threading.Thread(target=self._worker, args=(waiting,), daemon=True) for _ in range(count)]
@@ -195,6 +182,7 @@ class _Work:
         self.result.retries = self.web.retries
         if self.errors:
             raise self.errors[0]
+        return self.result
 
     def _tell(self, started: float) -> None:
         files = self.manifest.files
@@ -231,7 +219,7 @@ class _Work:
                 with self.lock:
                     part.verified = True
                     self.result.verified += 1
-                    self.save()
+                    self._save()
                 return
             aside.replace(corrupt)
         raise DownloadError(

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -49,14 +50,20 @@ class Manners:
 class RequestError(DownloadError):
     """A request failed: the HTTP ``status`` (0: no answer), and how long the server asks to ``wait``."""
 
-    status: int = 0
-    wait: float | None = None
-    reached: bool = True  # a server that cannot be reached at all is likely a typo
+    def __init__(
+        self, what: str, *, where: str, todo: str = AGAIN, status: int = 0, wait: float | None = None
+    ) -> None:
+        super().__init__(what, where=where, todo=todo)
+        self.status, self.wait = status, wait
 
     @property
     def passes(self) -> bool:
         """Whether another attempt may succeed."""
         return self.status in (0, 408, 416, 425, 429) or self.status >= 500
+
+
+class UnreachableError(RequestError):
+    """There is no server of that name, or none that answers: likely a typo."""
 
 
 class StoppedError(Exception):
@@ -84,6 +91,25 @@ class Transfer:
         self.path.unlink(missing_ok=True)
         self.have, self.version = 0, ""
         self.moved(0, 0)
+
+    def begin(self, response: urllib3.BaseHTTPResponse) -> None:
+        """Check that an answer continues the file, or brings all of it anew."""
+        if response.status != 206:
+            if self.have:
+                self.discard()
+        elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.have}-"):
+            self.discard()
+            raise RequestError("the server sent a different range than requested", where=self.url)
+        length = response.headers.get("Content-Length", "")
+        total = self.have + int(length) if length.isdecimal() else self.size
+        if total != self.size:
+            raise DownloadError(
+                f"the server's file has {total:,} bytes, but the dump's status says {self.size:,}",
+                where=self.url,
+                todo="The mirror is being updated or damaged: try again later, or use another --mirror",
+            )
+        tag = response.headers.get("ETag", "")
+        self.version = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
 
 
 class Web:
@@ -115,7 +141,7 @@ class Web:
                 transfer.discard()
             raise
         with response:
-            _check_start(response, transfer)
+            transfer.begin(response)
             with disk_errors(transfer.path), transfer.path.open("ab", buffering=0) as file:
                 while block := self._block(response):
                     file.write(block)
@@ -123,7 +149,7 @@ class Web:
                     transfer.moved(transfer.have, len(block))
         if transfer.have != transfer.size:
             what = f"the body ended at byte {transfer.have:,} of {transfer.size:,}"
-            raise RequestError(what, where=transfer.url, todo=AGAIN)
+            raise RequestError(what, where=transfer.url)
 
     def _block(self, response: urllib3.BaseHTTPResponse) -> bytes:
         """The next bytes as soon as there are some, so that a broken connection loses none of them."""
@@ -132,7 +158,7 @@ class Web:
         except faults.ProtocolError:
             block = b""  # how much is missing says more
         except faults.HTTPError as error:
-            raise self._connection_fault(error, response.url or "") from error
+            raise self._fault(error, response.url or "") from error
         if self.stop.is_set():
             raise StoppedError
         return block
@@ -144,7 +170,7 @@ class Web:
             try:
                 return request()
             except RequestError as fault:
-                if not fault.passes or not (fault.reached or transfer):
+                if not fault.passes or (isinstance(fault, UnreachableError) and not transfer):
                     raise
                 have = transfer.have if transfer else 0
                 best, tries = max(best, have), 1 if have > best else tries + 1
@@ -154,11 +180,11 @@ class Web:
         """Wait as long as the server asked, or twice as long each time; give up after enough attempts."""
         if tries >= self.manners.attempts:
             raise DownloadError(f"{fault.what} ({tries} attempts)", where=fault.where, todo=AGAIN) from fault
-        if fault.wait is not None and fault.wait > LONGEST_WAIT:
-            what = f"the server asks to come back in {fault.wait / 60:,.0f} minutes"
+        wait = min(2.0 ** (tries - 1), LONGEST_WAIT) if fault.wait is None else fault.wait
+        if wait > LONGEST_WAIT:
+            what = f"the server asks to come back in {wait / 60:,.0f} minutes"
             raise DownloadError(what, where=fault.where, todo=f"{AGAIN}, or use another --mirror") from fault
         self.retries += 1
-        wait = fault.wait if fault.wait is not None else min(2.0 ** (tries - 1), LONGEST_WAIT)
         (self.manners.sleep or self.stop.wait)(wait)
         if self.stop.is_set():
             raise StoppedError
@@ -180,32 +206,33 @@ class Web:
             what = f"this address is not understood ({error})"
             raise InputError(what, where=url, todo="Check --mirror") from error
         except faults.HTTPError as error:
-            raise self._connection_fault(error, url) from error
-        if response.status >= 300:
-            response.release_conn()
-            raise _status_fault(response, url)
-        return response
+            raise self._fault(error, url) from error
+        if response.status < 300:
+            return response
+        response.release_conn()
+        what, todo = _MEANING.get(response.status, (f"the server answered {response.status}", AGAIN))
+        wait = None
+        with suppress(faults.InvalidHeader):
+            wait = _RETRY.get_retry_after(response)
+        raise RequestError(what, where=url, todo=todo, status=response.status, wait=wait)
 
-    def _connection_fault(self, error: faults.HTTPError, url: str) -> RequestError:
+    def _fault(self, error: faults.HTTPError, url: str) -> RequestError:
+        """What a failed connection means."""
         reason = (error.reason or error) if isinstance(error, faults.MaxRetryError) else error
-        host, reached = urlsplit(url).netloc, False
+        host = urlsplit(url).netloc
         if isinstance(reason, faults.NameResolutionError):
-            what = f"the name {host} cannot be resolved"
             todo = "Check the network connection and the mirror's address"
-        elif isinstance(reason, faults.NewConnectionError):
-            what = f"{host} refuses connections"
+            return UnreachableError(f"the name {host} cannot be resolved", where=url, todo=todo)
+        if isinstance(reason, faults.NewConnectionError):
             todo = "Check the mirror's address, or use another --mirror"
-        elif isinstance(reason, faults.SSLError):
-            what = f"no secure connection to {host} is possible ({reason})"
+            return UnreachableError(f"{host} refuses connections", where=url, todo=todo)
+        if isinstance(reason, faults.SSLError):
             todo = "Check the clock, the proxy and the installed certificates"
-        elif isinstance(reason, faults.TimeoutError):
-            what, reached = f"no byte came for {self.manners.timeout:g} s", True
-            todo = f"{AGAIN}, or raise --timeout"
-        else:
-            what, todo, reached = "the connection broke", AGAIN, True
-        fault = RequestError(what, where=url, todo=todo)
-        fault.reached = reached
-        return fault
+            return UnreachableError(f"no secure connection to {host} is possible ({reason})", where=url, todo=todo)
+        if isinstance(reason, faults.TimeoutError):
+            what = f"no byte came for {self.manners.timeout:g} s"
+            return RequestError(what, where=url, todo=f"{AGAIN}, or raise --timeout")
+        return RequestError("the connection broke", where=url)
 
 
 def _pool(url: str) -> urllib3.PoolManager:
@@ -225,35 +252,3 @@ _MEANING = {
     429: ("the server says this is too much at once (429)", AGAIN),
     503: ("the server is overloaded (503)", AGAIN),
 }
-
-
-def _status_fault(response: urllib3.BaseHTTPResponse, url: str) -> RequestError:
-    what, todo = _MEANING.get(response.status, (f"the server answered {response.status}", AGAIN))
-    fault = RequestError(what, where=url, todo=todo)
-    fault.status = response.status
-    try:
-        fault.wait = _RETRY.get_retry_after(response)
-    except faults.InvalidHeader:
-        fault.wait = None
-    return fault
-
-
-def _check_start(response: urllib3.BaseHTTPResponse, transfer: Transfer) -> None:
-    """Check that an answer continues the file, or brings all of it anew."""
-    if response.status != 206:
-        if transfer.have:
-            transfer.discard()
-    elif not response.headers.get("Content-Range", "").startswith(f"bytes {transfer.have}-"):
-        transfer.discard()
-        what = "the server sent a different range than requested"
-        raise RequestError(what, where=transfer.url, todo=AGAIN)
-    length = response.headers.get("Content-Length", "")
-    total = transfer.have + int(length) if length.isdecimal() else transfer.size
-    if total != transfer.size:
-        raise DownloadError(
-            f"the server's file has {total:,} bytes, but the dump's status says {transfer.size:,}",
-            where=transfer.url,
-            todo="The mirror is being updated or damaged: try again later, or use another --mirror",
-        )
-    tag = response.headers.get("ETag", "")
-    transfer.version = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")

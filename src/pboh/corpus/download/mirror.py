@@ -77,9 +77,8 @@ def list_parts(wiki: str, date: str = "latest", mirror: str = MIRROR, manners: M
 def checked(wiki: str, date: str, mirror: str) -> str:
     """Refuse what cannot name a dump before any request is made; gives the mirror without a final slash."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", wiki):
-        raise InputError(
-            f"{wiki!r} is not the name of a wiki", todo="Write it like enwiki, dewiki or zh_yuewiki"
-        )
+        todo = "Write it like enwiki, dewiki or zh_yuewiki"
+        raise InputError(f"{wiki!r} is not the name of a wiki", todo=todo)
     if date != "latest" and not re.fullmatch(r"[0-9]{8}", date):
         raise InputError(f"{date!r} is not a date", todo="Write it like 20260101, or latest")
     if not re.fullmatch(r"https?://[^/\s?#@:]+(:[0-9]{1,5})?(/[^\s?#]*)?", mirror):
@@ -97,23 +96,22 @@ def _dates(web: Web, mirror: str, wiki: str) -> list[str]:
             raise
         todo = "Check the name" if wiki.endswith("wiki") else f"Perhaps {wiki}wiki is meant"
         raise DownloadError(f"there is no wiki called {wiki}", where=where, todo=todo) from fault
-    return sorted(set(re.findall(r"""href=["']?[^"'>\s]*?\b(\d{8})/?["'>\s]""", page)), reverse=True)
+    return sorted(set(re.findall(r"""(?<=["'=/])\d{8}(?=/?["'>\s])""", page)), reverse=True)
 
 
 def _dump(web: Web, mirror: str, wiki: str, date: str) -> Dump:
     """The dump of a date; raises if its articles are not finished."""
-    base = f"{mirror}/{wiki}/{date}"
     files = _finished_files(web, mirror, wiki, date)
     names = _in_page_order(files, wiki, date)
     incomplete = [name for name in names if files[name].size < 0 or not files[name].sha1]
     if incomplete or not names:
-        missing = f"size and checksum of {incomplete[0]}" if incomplete else "article parts"
+        what = f"size and checksum of {incomplete[0]}" if incomplete else "article parts"
+        where = f"{mirror}/{wiki}/{date}"
         raise UnfinishedDumpError(
-            f"the dump's status has no {missing}", where=base, todo="Choose another --date"
+            f"the dump's status has no {what}", where=where, todo="Choose another --date"
         )
-    parts = [
-        Part(number, name, files[name].size, files[name].sha1.lower()) for number, name in enumerate(names, 1)
-    ]
+    known = ((name, files[name]) for name in names)
+    parts = [Part(k, name, file.size, file.sha1.lower()) for k, (name, file) in enumerate(known, start=1)]
     return Dump(wiki=wiki, date=date, mirror=mirror, available=len(parts), files=parts)
 
 
@@ -126,10 +124,8 @@ def _finished_files(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _F
     except RequestError as fault:
         if fault.status not in (404, 410):
             raise
-        has = ", ".join(_dates(web, mirror, wiki)[:6]) or "none at all"
-        raise UnfinishedDumpError(
-            f"{wiki} has no dump of {date}; it has {has}", where=base, todo="Choose one, or --date latest"
-        ) from fault
+        what = f"{wiki} has no dump of {date}; it has {', '.join(_dates(web, mirror, wiki)[:6]) or 'none'}"
+        raise UnfinishedDumpError(what, where=base, todo="Choose one, or --date latest") from fault
     except (msgspec.DecodeError, RecursionError) as error:
         raise DownloadError(
             f"the answer is not a dump's status ({error})",
@@ -163,8 +159,7 @@ def select_parts(text: str | None, available: int) -> list[int]:
             raise InputError(f"--parts {text!r} is not understood", todo="Write it like 3, 1-3 or 1-3,7")
         first, last = int(match[1]), int(match[2] or match[1])
         if not 1 <= first <= last <= available:
-            raise InputError(
-                f"--parts {piece.strip()} is outside the dump's parts 1-{available}", todo="See --list"
-            )
+            what = f"--parts {piece.strip()} is outside the dump's parts 1-{available}"
+            raise InputError(what, todo="See --list")
         chosen.update(range(first, last + 1))
     return sorted(chosen)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pboh.corpus.tables.database import database_errors, open_database, quoted
 from pboh.corpus.tables.second_pass import DELTA, Place
 from pboh.corpus.utf8_kernels import Int32, Int64
-from pboh.errors import OutputError, PbohError
+from pboh.errors import CorpusError, PbohError
 
 if TYPE_CHECKING:
     from pboh.corpus.tables.held_out import HeldOut
@@ -55,7 +55,7 @@ class Chunks:
     def files(self, name: str, part: range | None = None) -> str:
         """The table's files (of some chunks), as DuckDB's ``read_parquet`` takes them."""
         paths = (self.folders[number] / f"{name}.parquet" for number in part or range(len(self.folders)))
-        return "read_parquet([" + ", ".join(f"'{_quoted(path)}'" for path in paths) + "])"
+        return f"read_parquet([{', '.join(map(quoted, paths))}])"
 
     def groups(self, name: str) -> Iterator[range]:
         """Neighbouring chunks whose tables together are short enough to be held in memory."""
@@ -86,7 +86,8 @@ def resolve(
     word, chunk after chunk; ``held.i32`` the pages set aside.
     """
     held.pages.tofile(folder / "held.i32")
-    with _database(folder / "spill", memory, threads) as database:
+    (folder / "spill").mkdir()
+    with database_errors(folder, CorpusError), open_database(folder / "spill", memory, threads) as database:
         words = _write_words(database, chunks, folder, held.words)
         titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links, held.targets)
         _write_pages(database, chunks, folder, titles, page_titles, held.pages)
@@ -100,30 +101,6 @@ def resolve(
         "words": words,
         "held_out": int(held.pages.size),
     }
-
-
-@contextmanager
-def _database(spill: Path, memory: int, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory that spills, and whose failures say what to do."""
-    spill.mkdir()
-    settings: dict[str, Any] = {
-        "memory_limit": f"{memory >> 20}MiB",
-        "threads": threads,
-        "temp_directory": str(spill),
-        "preserve_insertion_order": False,
-    }
-    try:
-        with duckdb.connect(config=settings) as database:
-            database.execute("SET enable_progress_bar = false")
-            yield database
-    except duckdb.OutOfMemoryException as error:
-        todo = "Give more with --memory, then run the command again: it continues"
-        raise PbohError(f"putting titles in order needs more than {memory >> 20} MB", todo=todo) from error
-    except duckdb.IOException as error:
-        if "space" not in str(error).lower():
-            raise
-        todo = "Free some space and run the same command again"
-        raise OutputError("no space is left on the disk", where=spill, todo=todo) from error
 
 
 def _batches(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
@@ -168,7 +145,7 @@ def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Pa
     if not words:
         schema = pa.schema([("word", pa.int32()), ("text", pa.string()), ("count", pa.int64())])
         pq.write_table(schema.empty_table(), path)
-    known = f"SELECT text, word AS number FROM read_parquet('{_quoted(path)}')"
+    known = f"SELECT text, word AS number FROM read_parquet({quoted(path)})"
     with (folder / "words.i32").open("wb") as file:
         for numbers in _look_up(database, chunks, "words", "text", known):
             numbers.tofile(file)
@@ -216,7 +193,7 @@ def _resolve_titles(
     count = _write_numbered(database, every, path, "number", "lz4")  # read again and again, then removed
     if not count:
         raise PbohError("none of the pages has a title")
-    known = f"SELECT title, number FROM read_parquet('{_quoted(path)}')"
+    known = f"SELECT title, number FROM read_parquet({quoted(path)})"
     page_titles, kind, first, target = _page_facts(database, chunks, known, count)
     final = follow(target)
     linked, counted, rows = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_), 0
@@ -294,7 +271,7 @@ def _write_pages(
     ends = np.where(page_titles >= 0, titles.final[page_titles], -1)
     redirects = np.flatnonzero((ends >= 0) & (ends != page_titles)).astype(np.int32)
     database.register("redirect", pa.table({"page": redirects, "number": ends[redirects].astype(np.int32)}))
-    known = f"read_parquet('{_quoted(folder / 'titles.parquet')}')"
+    known = f"read_parquet({quoted(folder / 'titles.parquet')})"
     query = f"SELECT page, title FROM redirect JOIN {known} USING (number) ORDER BY page"
     final = pa.concat_tables([_EMPTY, *map(pa.Table.from_batches, ([b] for b in _batches(database, query)))])
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
@@ -359,7 +336,3 @@ def _write_entities(folder: Path, titles: Titles) -> int:
             writer.write_table(pa.table(columns, schema=ENTITIES))
             start = rows.stop
     return int(np.count_nonzero(titles.entity >= 0))
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
