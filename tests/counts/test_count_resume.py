@@ -182,9 +182,19 @@ def test_unreadable_corpus_folders(corpus: Path, tmp_path: Path) -> None:
     (corpus / "corpus.json").write_text('{"format": "pboh-corpus", "version": 99}')
     with pytest.raises(CorpusError, match="version 99"):
         count([corpus], tmp_path / "counts")
-    (corpus / "corpus.json").write_text("{broken")
-    with pytest.raises(CorpusError, match="damaged"):
-        count([corpus], tmp_path / "counts")
+    for damage in ("{broken", "[" * 200_000):
+        (corpus / "corpus.json").write_text(damage)
+        with pytest.raises(CorpusError, match="damaged"):
+            count([corpus], tmp_path / "counts")
+
+
+@pytest.mark.parametrize("name", ["steps/steps.json", "counts.json"])
+def test_damaged_records_are_one_sentence(name: str, corpus: Path, tmp_path: Path) -> None:
+    count([corpus], tmp_path / "counts")
+    for damage in ("{broken", "[" * 200_000):
+        (tmp_path / "counts" / name).write_text(damage)
+        with pytest.raises(CorpusError, match=f"{name}: this file is damaged"):
+            count([corpus], tmp_path / "counts")
 
 
 def test_damage_inside_a_table_is_one_sentence(corpus: Path, tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ class _Run:
                     finished.rename(self._folder / name)
 
         def total(name: str, figures: Sequence[Figures] = scanned) -> int:
-            return sum(each[name] for each in figures)
+            return sum(each.get(name, 0) for each in figures)
 
         statistics: dict[str, Any] = {
             "pages": total("pages"),
@@ -326,7 +326,7 @@ class _Run:
             "megabytes": round(total("bytes") / 1e6, 3),
             "input_megabytes": round(self._total / 1e6, 3),
         }
-        if problems := [problem for each in scanned for problem in each["problems"]]:
+        if problems := [problem for each in scanned for problem in each.get("problems", ())]:
             more = len(problems[SHOWN:]) + total("more_problems")
             statistics["problems"] = problems[:SHOWN] + [f"and {more:,} more of the kind"] * (more > 0)
         manifest = {

@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 
 from pboh.counts.engine import DuckDB, Engine
-from pboh.counts.inputs import RELATIONS, Input, check_inputs, open_input, relation_files, relation_sql
+from pboh.counts.inputs import (
+    RELATIONS,
+    Input,
+    check_inputs,
+    open_input,
+    read_json,
+    relation_files,
+    relation_sql,
+)
 from pboh.counts.options import CountOptions
 from pboh.counts.plan import Step, fill, plan
 from pboh.errors import CountsError, InputError
@@ -64,7 +72,7 @@ class Counting:
         self.options = options
         self.steps = {step.name: step for step in plan(engine, options, self.language)}
         self._check_texts()
-        self.state: dict[str, dict[str, Any]] = msgspec.json.decode(engine.read_text(self._at(STATE)) or "{}")
+        self.state: dict[str, dict[str, Any]] = read_json(engine, self._at(STATE)) or {}
         self.wanted = self._fingerprints()
         self.views: set[str] = set()
 
@@ -72,11 +80,9 @@ class Counting:
         """Do what is missing; the manifest goes first and comes last, so it never describes a mixture."""
         started = time.monotonic()
         todo = self._stale()
-        before = self.engine.read_text(self._at(MANIFEST))
-        if not todo and before is not None:
-            manifest: dict[str, Any] = msgspec.json.decode(before)
-            if all(manifest.get(key) == value for key, value in self._description().items()):
-                return {**manifest, "fresh": False}
+        before: dict[str, Any] = read_json(self.engine, self._at(MANIFEST)) or {}
+        if not todo and all(before.get(key) == value for key, value in self._description().items()):
+            return {**before, "fresh": False}
         used = {name for step in todo for name in step.reads if name in RELATIONS}
         check_inputs(self.engine, self.inputs, sorted(used))
         self.engine.delete(self._at(MANIFEST))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables.database import database_errors, open_database, quoted
+from pboh.corpus.tables.database import arrow_batches, database_errors, open_database, quoted
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
 from pboh.files.memory import processors
 from pboh.files.writing import claimed, disk_errors, remove, written_aside
@@ -145,8 +145,7 @@ class DuckDB:
 
     def batches(self, sql: str) -> Batches:
         with self._errors():
-            reader: Any = self._database.sql(sql).to_arrow_reader(ROWS_PER_BATCH)
-            yield from reader
+            yield from arrow_batches(self._database, sql, ROWS_PER_BATCH)
 
     def write(self, sql: str, folder: str) -> None:
         with self._folder(folder) as aside, self._errors():

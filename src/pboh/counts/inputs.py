@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pboh.counts.engine import Engine
+from pboh.counts.engine import WRITE_AGAIN, Engine
 from pboh.errors import CorpusError
 
 
@@ -74,17 +74,22 @@ class Input:
         return select
 
 
+def read_json(engine: Engine, path: str) -> Any:
+    """Content of a JSON file, None when there is none."""
+    text = engine.read_text(path)
+    try:
+        return None if text is None else msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise CorpusError(f"this file is damaged ({error})", where=path, todo=WRITE_AGAIN) from error
+
+
 def open_input(engine: Engine, folder: str) -> Input:
     """Read the manifest of a corpus or counts folder, or say why it is neither."""
     folder = folder.rstrip("/") or folder
     for name, kind, counted in (("corpus.json", "pboh-corpus", False), ("counts.json", "pboh-counts", True)):
-        if (text := engine.read_text(f"{folder}/{name}")) is None:
-            continue
         where = f"{folder}/{name}"
-        try:
-            manifest = msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise CorpusError(f"this file is damaged ({error})", where=where) from error
+        if (manifest := read_json(engine, where)) is None:
+            continue
         if not isinstance(manifest, dict) or manifest.get("format") != kind:
             raise CorpusError(f"this is not a {kind} folder", where=where)
         if manifest.get("version") != 1:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from pboh.errors import OutputError, PbohError
 
@@ -25,6 +26,14 @@ def open_database(spill: Path, memory: int, threads: int) -> duckdb.DuckDBPyConn
     database = duckdb.connect(config=settings)
     database.execute("SET enable_progress_bar = false")  # the caller reports
     return database
+
+
+def arrow_batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:
+    """The result of a query, so many rows at a time."""
+    result: Any = database.sql(query)
+    # DuckDB 2 has the one, DuckDB 1 the other
+    reader = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
+    return iter(reader(rows))
 
 
 @contextmanager

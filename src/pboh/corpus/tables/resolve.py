@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables.database import database_errors, open_database, quoted
+from pboh.corpus.tables.database import arrow_batches, database_errors, open_database, quoted
 from pboh.corpus.tables.second_pass import DELTA, Place
 from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.errors import CorpusError, PbohError
@@ -103,13 +103,6 @@ def resolve(
     }
 
 
-def _batches(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    result: Any = database.sql(query)
-    # DuckDB 2 has the one, DuckDB 1 the other
-    reader = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
-    return iter(reader(_BATCH))
-
-
 def _column(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
     column: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
     return column
@@ -122,7 +115,7 @@ def _write_numbered(
     how = {"compression": compression, "use_dictionary": False, "column_encoding": {number: DELTA}}
     path.parent.mkdir(exist_ok=True)
     rows, writer = 0, None
-    for batch in _batches(database, query):
+    for batch in arrow_batches(database, query, _BATCH):
         numbers = pa.array(np.arange(rows, rows + batch.num_rows, dtype=np.int32))
         table = pa.table({number: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))})
         writer = writer or pq.ParquetWriter(path, table.schema, **how)
@@ -161,7 +154,7 @@ def _look_up(
         start = int(offsets[group.start])
         numbers = np.full(int(offsets[group.stop]) - start, -1, dtype=np.int32)
         query = f"SELECT chunk, local, number FROM {chunks.files(table, group)} JOIN ({known}) USING ({key})"
-        for batch in _batches(database, query):
+        for batch in arrow_batches(database, query, _BATCH):
             place = offsets[_column(batch, "chunk")] + _column(batch, "local") - start
             numbers[place] = _column(batch, "number")
         yield numbers
@@ -273,7 +266,8 @@ def _write_pages(
     database.register("redirect", pa.table({"page": redirects, "number": ends[redirects].astype(np.int32)}))
     known = f"read_parquet({quoted(folder / 'titles.parquet')})"
     query = f"SELECT page, title FROM redirect JOIN {known} USING (number) ORDER BY page"
-    final = pa.concat_tables([_EMPTY, *map(pa.Table.from_batches, ([b] for b in _batches(database, query)))])
+    found = arrow_batches(database, query, _BATCH)
+    final = pa.concat_tables([_EMPTY, *(pa.Table.from_batches([batch]) for batch in found)])
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
     (folder / "pages").mkdir()
     how = {"use_dictionary": ["kind"], "column_encoding": {"page": DELTA, "id": DELTA}}
