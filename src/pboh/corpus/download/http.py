@@ -228,7 +228,9 @@ class Web:
             return UnreachableError(f"{host} refuses connections", where=url, todo=todo)
         if isinstance(reason, faults.SSLError):
             todo = "Check the clock, the proxy and the installed certificates"
-            return UnreachableError(f"no secure connection to {host} is possible ({reason})", where=url, todo=todo)
+            return UnreachableError(
+                f"no secure connection to {host} is possible ({reason})", where=url, todo=todo
+            )
         if isinstance(reason, faults.TimeoutError):
             what = f"no byte came for {self.manners.timeout:g} s"
             return RequestError(what, where=url, todo=f"{AGAIN}, or raise --timeout")
