@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pboh.inference.bethe import Bethe
-from pboh.inference.bethe_kernels import bethe, bethe_of_all, pair_couplings
+from pboh.inference.score_kernels import bethe, bethe_of_all, pair_couplings
 from pboh.inference.settings import PAPER
 
 SHARED = Bethe(pairs=1000.0, backoff=0.2, delta=0.5, self_pair=0.1)

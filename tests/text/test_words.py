@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.corpus.tables.vocabulary import Vocabulary
-from pboh.text.stop_words import lists
 from pboh.text.word_kernels import LONGEST_WORD
-from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, stop_words, words
+from pboh.text.words import _SCRIPTS_WITHOUT_SPACES, lists, stop_words, words
 
 LANGUAGES = sorted(lists())
 # characters that have something to them: digits, marks, cased letters, scripts without spaces, astral planes

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pboh.inference.propagation_kernels import find_edges, run_rounds, sound, sparse_rows
+from pboh.inference.propagation_kernels import find_edges, run_rounds, sound
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int32]
@@ -46,7 +46,10 @@ class Couplings(NamedTuple):
             raise ValueError(f"the table of couplings must be square, not of shape {table.shape}")
         if unseen is None:
             unseen = 0.0 if table.size == 0 else float(table.min())
-        return cls(*sparse_rows(table, unseen))
+        wide = np.asarray(table, np.float64)
+        row, other = np.nonzero(wide != unseen)
+        start = np.searchsorted(row, np.arange(len(table) + 1)).astype(np.int64)
+        return cls(start, other.astype(np.int32), (wide[row, other] - unseen).astype(np.float32))
 
     @classmethod
     def none(cls, labels: int) -> Couplings:

@@ -11,7 +11,7 @@ from pboh.model.store import Model
 
 
 class Bethe(NamedTuple):
-    """What the λ of all pairs share; :func:`pboh.inference.bethe_kernels.bethe` is the formula.
+    """What the λ of all pairs share; :func:`pboh.inference.score_kernels.bethe` is the formula.
 
     λ(e,e′) = log( max(N(e,e′)−δ, 0)·N_ep/(c_e·c_e′) + (1−μ) ), and log(1−μ) for a pair never seen together.
     Only differences to the latter are stored: log(1 + max(N−δ,0)·N_ep/(c_e·c_e′·(1−μ))).

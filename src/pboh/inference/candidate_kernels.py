@@ -5,23 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from pboh.text.hash_kernels import EMPTY, Array, slot_of
+from pboh.text.hash_kernels import EMPTY, slot_of
 
 SLOTS = 2048  # more than all layers of one name can hold together
 
 
 @njit(cache=True, nogil=True)
-def gather(
-    positions: Array,
-    offsets: Array,
-    entity: Array,
-    layer: Array,
-    count: Array,
-    popularity: Array,
-    weights: Array,
-    exponent: float,
-    top: int,
-) -> tuple[Array, Array, Array, Array]:
+def gather(positions, offsets, entity, layer, count, popularity, weights, exponent, top):  # type: ignore[no-untyped-def]
     """Candidates of every mention: p(e|m) ∝ Σ_layer weight · c_layer(m, e), the ``top`` best, normalised.
 
     Returns entities, p(e|m), their number, and the sum of weighted counts they were normalised by.

@@ -17,7 +17,7 @@ from pboh.model.names import LAYERS
 from pboh.model.overlays.opening import LINKS, Overlay
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
-from pboh.text.hashing import Array, look_up
+from pboh.text.hashing import Array, look_up, string_at
 
 LONGEST_NAME = 500  # characters of a name that is worth a search for others like it
 
@@ -112,15 +112,12 @@ class Candidates:
 
     def closest_name(self, surface: str) -> str | None:
         """The known name at the smallest trigram Jaccard distance below the limit, if any."""
-        model = self.model
-        arrays = {
-            name.removeprefix("rescue_"): a for name, a in model.arrays.items() if name.startswith("rescue_")
-        }
-        blob, offsets = arrays.pop("blob"), arrays.pop("offsets")
-        hit = fuzzy.closest(arrays, blob, offsets, squeeze(surface).lower())
+        blob, offsets = self.model["rescue_blob"], self.model["rescue_offsets"]
+        index = {name: self.model[f"rescue_{name}"] for name in fuzzy.INDEX}
+        hit = fuzzy.closest(index, blob, offsets, squeeze(surface).lower())
         if hit is None or hit[1] >= self.settings.fuzzy_distance:
             return None
-        return blob[offsets[hit[0]] : offsets[hit[0] + 1]].tobytes().decode("utf-8")
+        return string_at(blob, offsets, hit[0])
 
 
 _POSSESSIVE = re.compile(r"['’]s?$")

@@ -7,8 +7,8 @@ import numpy as np
 from pboh.deadline import checkpoint
 from pboh.document import Contribution, Entity, Explanation
 from pboh.inference.engine import Engine
+from pboh.inference.potentials import Windows
 from pboh.inference.solution import Solution
-from pboh.inference.windows import Windows
 from pboh.text.hashing import Array
 
 LEAST_SHARE = 1e-3  # p(e|m) that a candidate inherited from a longer mention is taken to have without it

@@ -21,24 +21,6 @@ def sound(unary, label, size, labels):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sparse_rows(table, unseen):  # type: ignore[no-untyped-def]
-    """Rows of table − unseen without its zeros: (start, other, value)."""
-    start = np.zeros(len(table) + 1, np.int64)
-    for u in range(len(table)):
-        start[u + 1] = start[u]
-        for v in range(len(table)):
-            start[u + 1] += table[u, v] != unseen
-    other, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.float32)
-    at = 0
-    for u in range(len(table)):
-        for v in range(len(table)):
-            if table[u, v] != unseen:
-                other[at], value[at] = v, table[u, v] - unseen
-                at += 1
-    return start, other, value
-
-
-@njit(cache=True, nogil=True)
 def _places(label, size, labels):  # type: ignore[no-untyped-def]
     """Where each label occurs: (start, mention, state), the mentions of a label ascending."""
     start = np.zeros(labels + 1, np.int64)

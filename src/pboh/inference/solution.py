@@ -8,10 +8,9 @@ import numpy as np
 
 from pboh.inference.belief_propagation import Beliefs
 from pboh.inference.entities import EntitySet
-from pboh.inference.potentials import Pairs, Unary
+from pboh.inference.potentials import Pairs, Unary, Windows
 from pboh.inference.score_kernels import conditional_scores
 from pboh.inference.spans import Span
-from pboh.inference.windows import Windows
 from pboh.text.hashing import Array
 
 

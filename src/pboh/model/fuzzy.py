@@ -24,6 +24,7 @@ from pboh.model.fuzzy_kernels import count_postings, fill_postings, find_closest
 from pboh.model.tables import offsets_of_sizes, run_starts, sums_of_runs
 from pboh.text.hashing import Array
 
+INDEX = ("grams", "rank", "start", "postings", "sketch", "order", "bounds")
 AT_A_TIME = 1 << 18  # names whose grams are sorted together
 
 
@@ -68,7 +69,7 @@ def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str)
     Of names at the same distance the one with the lower number wins.
     """
     letters = np.frombuffer(query.encode("utf-8", "surrogatepass"), np.uint8)
-    arrays = (index[name] for name in ("grams", "rank", "start", "postings", "sketch", "order", "bounds"))
+    arrays = (index[name] for name in INDEX)
     name, shared, union = find_closest(*(_read_only(array) for array in (letters, blob, offsets, *arrays)))
     return None if name < 0 else (int(name), 1 - shared / union)
 

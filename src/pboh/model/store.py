@@ -367,25 +367,25 @@ def _check_once(folder: Path, files: dict[Path, dict[str, Any]]) -> None:
     The files of a large model are compared once. They are known by size, times and place on the disk; as long
     as these stay the same, only that is looked at.
     """
-    size = sum(entry["bytes"] for entry in files.values())
-    if size <= SMALL:
-        check_files(files)
-        return
-    state = hashlib.sha256()
-    for path, entry in files.items():
-        check_file(path, entry, thorough=False)
-        about = path.stat()
-        state.update(f"{path.name} {entry['sha256']} {about.st_ino} {about.st_mtime_ns} ".encode())
-        state.update(f"{about.st_ctime_ns}\n".encode())
+    size, state = sum(entry["bytes"] for entry in files.values()), ""
     known = user_cache() / "checked" / hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
-    with suppress(OSError):
-        if known.read_text() == state.hexdigest():
-            return
+    if size > SMALL:
+        with suppress(OSError):
+            states = [(path.name, entry["sha256"], _state(path)) for path, entry in files.items()]
+            state = hashlib.sha256(repr(states).encode()).hexdigest()
+            if known.read_text() == state:
+                return
     if size > LARGE:
         logging.getLogger("pboh").warning(f"checking the files of {folder}, once …")
     check_files(files)
-    with suppress(OSError, OutputError), written_aside(known) as aside:
-        aside.write_text(state.hexdigest())
+    if state:
+        with suppress(OSError, OutputError), written_aside(known) as aside:
+            aside.write_text(state)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    about = path.stat()
+    return about.st_size, about.st_ino, about.st_mtime_ns, about.st_ctime_ns
 
 
 def check_files(files: dict[Path, dict[str, Any]]) -> None:
@@ -394,21 +394,19 @@ def check_files(files: dict[Path, dict[str, Any]]) -> None:
         list(pool.map(check_file, files, files.values()))
 
 
-def check_file(path: Path, entry: dict[str, Any], thorough: bool = True) -> None:
-    """Compare a file of the model with its description: its size, and if ``thorough`` its checksum."""
+def check_file(path: Path, entry: dict[str, Any]) -> None:
+    """Compare a file of the model with the size and the checksum in its description."""
     try:
         size = path.stat().st_size
-        altered = thorough and size == entry["bytes"] and checksum(path) != entry["sha256"]
+        what = f"has {size} bytes instead of {entry['bytes']}" if size != entry["bytes"] else ""
+        if not what and checksum(path) != entry["sha256"]:
+            what = "was altered (its checksum differs)"
+    except FileNotFoundError:
+        what = "is missing"
     except OSError as reason:
-        missing = isinstance(reason, FileNotFoundError)
-        what = "is missing" if missing else f"cannot be read ({reason.strerror})"
-        raise ModelError(f"a file of the model {what}", where=path, todo=_REBUILD) from None
-    if size != entry["bytes"]:
-        what = f"a file of the model has {size} bytes instead of {entry['bytes']}"
-        raise ModelError(what, where=path, todo=_REBUILD)
-    if altered:
-        what = "a file of the model was altered (its checksum differs)"
-        raise ModelError(what, where=path, todo=_REBUILD)
+        what = f"cannot be read ({reason.strerror})"
+    if what:
+        raise ModelError(f"a file of the model {what}", where=path, todo=_REBUILD)
 
 
 def _map(path: Path, entry: dict[str, Any]) -> Array:

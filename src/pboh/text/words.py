@@ -9,17 +9,15 @@ characters counts as a word there, as search engines do.
 
 from __future__ import annotations
 
+import tomllib
 import unicodedata
 from functools import cache
+from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
 
-from pboh.text.stop_words import stop_words
 from pboh.text.word_kernels import BREAK, DIGIT, LETTER, UNSPACED, Int32, find_words
-
-__all__ = ["scan", "stop_words", "words"]
-
 
 _SCRIPTS_WITHOUT_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -57,7 +55,20 @@ def character_tables() -> tuple[npt.NDArray[np.uint8], Int32]:
     return kinds, lower
 
 
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Stop words of a language code such as ``de``; empty for a language without a list."""
+    return frozenset(lists().get(language.partition("-")[0], "").split())
+
+
+@cache
+def lists() -> dict[str, str]:
+    """The words of every language, as ``stop_words.toml`` lists them."""
+    return tomllib.loads(resources.files("pboh.text").joinpath("stop_words.toml").read_text("utf-8"))
+
+
 def code_points(text: str) -> Int32:
+    """The characters of a text as numbers."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.int32)
 
 

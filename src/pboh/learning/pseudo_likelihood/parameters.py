@@ -14,7 +14,7 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.inference.bethe import Bethe
-from pboh.inference.bethe_kernels import bethe_of_all
+from pboh.inference.score_kernels import bethe_of_all
 from pboh.learning.pseudo_likelihood.kernels import (
     CENTRE,
     OFFSET,
