@@ -29,7 +29,7 @@ def open_database(spill: Path, memory: int, threads: int) -> duckdb.DuckDBPyConn
 
 
 def arrow_batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:
-    """The result of a query, so many rows at a time."""
+    """The result of a query, ``rows`` rows at a time."""
     result: Any = database.sql(query)
     # DuckDB 2 has the one, DuckDB 1 the other
     reader = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
