@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import ROOT, sample_model, save, shared, table
+from benchmarks.common import ROOT, best_of, sample_model, save, shared, table
 from pboh.evaluation.datasets import read_dataset
 from pboh.linker import Linker, load
 
@@ -108,14 +108,11 @@ def main() -> dict[str, Any]:
     for text, spans in jobs[:20]:
         linker.disambiguate(text, spans, overlapping=True)
     typical = [job for job in jobs if 15 <= len(job[1]) <= 25] or jobs
-    began = perf_counter()
-    load(model)
-    reopened = perf_counter() - began
     results = {
         "twenty_mentions": measure(linker, typical),
         "growth": growth(linker, sorted(jobs, key=lambda job: -len(job[1]))),
         "cold_start": cold_start(model),
-        "reopen_ms": 1e3 * reopened,
+        "reopen_ms": 1e3 * best_of(lambda: load(model)),
     }
     show(results)
     return save("inference", results)

@@ -7,6 +7,7 @@ import pytest
 import pboh
 from pboh.errors import ModelError
 from pboh.files.writing import folder_size
+from pboh.inference.settings import DEFAULT
 from pboh.linker import Linker
 from pboh.model.starter import STARTER
 from pboh.model.store import read_manifest
@@ -56,6 +57,10 @@ def test_it_explains_itself_and_knows_how_sure_it_is(starter: Linker) -> None:
     mention = starter.link("The river Thames flows through London.").mentions[-1]
     assert str(mention.entity) == "London" and 0.5 < mention.probability <= 1
     assert mention.explain().score == pytest.approx(mention.score, abs=1e-4)
+
+
+def test_it_keeps_the_floor_it_was_calibrated_with(starter: Linker) -> None:
+    assert starter.settings.floor == 3.0 != DEFAULT.floor
 
 
 def test_the_papers_settings_are_refused_in_one_sentence() -> None:

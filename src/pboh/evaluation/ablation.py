@@ -78,7 +78,7 @@ EXTENSIONS = (
     Extension("discount of words ξ", {"xi": 0.9}),
     Extension("unmatched words count less", {"unmatched": 0.5}),
     Extension("clipped words", {"clip": 4.0}),
-    Extension("floor of matches", {"floor": 3.0}),
+    Extension("floor of matches", {"floor": 0.5}),
     Extension("few words weigh more", {"few_words": 2.0}),
     Extension("few mentions weigh less", {"few_mentions": 1.0}),
     Extension("pair weight τ", {"tau": 0.85}),

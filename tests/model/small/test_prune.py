@@ -21,7 +21,7 @@ from pboh.model.small.prune import PruneOptions, _smaller_filter, prune, prune_t
 from pboh.text.folding import fold
 from pboh.text.hashing import hash_strings
 
-TEXT = "Müller scored twice for Bayern against Dortmund, and Paris Saint-Germain watched in Georgia."
+TEXT = "Müller scored twice for Bayern against Dortmund, and Paris Saint-Germain watched in Tbilisi, Georgia."
 
 
 @pytest.fixture(autouse=True)
