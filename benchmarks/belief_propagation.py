@@ -195,7 +195,7 @@ def density() -> list[dict[str, Any]]:
 def thousand() -> dict[str, Any]:
     """A document of a thousand mentions without one repeated candidate."""
     given = document(1000)
-    edges = find_edges(given[1], given[2], *given[3])
+    edges = find_edges(given[1], given[2], *given[3], np.arange(1000), 1000)
     spent = time.process_time()
     settled = ours(given, "max", belief_propagation.EPSILON)()
     return {

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
@@ -23,7 +24,9 @@ from pboh.model.starter import starter_folder
 from pboh.model.store import Model
 
 if TYPE_CHECKING:
-    from pboh.detection.detector import Detector, Spots
+    from pboh.detection.detector import Detector
+    from pboh.detection.finder import Finder
+    from pboh.detection.possibilities import Mentions, Possibilities
 
 
 def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any) -> Linker:
@@ -123,35 +126,72 @@ class Linker:
         self,
         text: str,
         *,
+        mentions: Mentions = "names",
         threshold: float | None = None,
+        nil: bool = False,
         spans: Iterable[Sequence[Any]] = (),
+        hints: Iterable[Sequence[Any]] = (),
         id: str | None = None,
         entities: EntitySet | Iterable[str | Entity] | None = None,
-        spots: Spots | None = None,
+        found: Possibilities | None = None,
     ) -> Document:
         """Find the mentions of a text and resolve them.
 
-        ``spans`` from elsewhere are always kept, and detection works around them; to use
-        them *instead*, call :meth:`disambiguate`. ``threshold`` is the least confidence that a name is worth
-        a link and that the link is right (:attr:`Mention.detection`); 0 keeps every name that has an answer.
-        ``entities`` are the only ones that may be an answer, as in :meth:`disambiguate`. ``spots`` are the
-        names, if :attr:`detector` was asked for them before.
+        ``mentions="names"`` finds persons, places, organisations, works, events, products and nationalities,
+        ``"all"`` also concepts. ``threshold`` is the least confidence that this is a mention and its answer
+        right (:attr:`Mention.detection`); 0 keeps every one that has an answer. ``nil`` also returns names
+        without a known entity, with the probability that they have none.
+
+        ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
+        them *instead*, call :meth:`disambiguate`. ``hints`` are spans of a recogniser, ``(start, end, score)``
+        with a score from 0 to 1, which are weighed with everything else. ``entities`` are the only ones that
+        may be an answer, as in :meth:`disambiguate`. ``found`` is what :meth:`find` returned for the text.
         """
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
 
         only = self._restriction(entities)
         with nullcontext() if self.engine.warm else say_if_compiling():
-            return link(
-                self.engine, self.detector, text,
-                threshold=threshold, spans=list(spans), id=id, only=only, spots=spots,
-            )  # fmt: skip
+            began = perf_counter()
+            if found is None:
+                found = self.find(text, mentions=mentions, spans=spans, hints=hints, entities=only)
+            spent = perf_counter() - began
+            options = {"mentions": mentions, "threshold": threshold, "nil": nil, "id": id, "only": only}
+            document = link(self.engine.of_found, text, found, **options)
+        document.timings = {"detection": spent, **document.timings}
+        return document
+
+    def find(
+        self,
+        text: str,
+        *,
+        mentions: Mentions = "names",
+        spans: Iterable[Sequence[Any]] = (),
+        hints: Iterable[Sequence[Any]] = (),
+        entities: EntitySet | Iterable[str | Entity] | None = None,
+    ) -> Possibilities:
+        """What may be a mention of a text: the first step of :meth:`link`, with the same options."""
+        from pboh.detection.link import meant  # noqa: PLC0415
+        from pboh.detection.possibilities import check_hints, possibilities  # noqa: PLC0415
+
+        given, only = check_spans(text, spans), self._restriction(entities)
+        keep = None if only is None else partial(meant, self.engine, text, only)
+        return possibilities(
+            text, self.detector, self.finder, mentions, given, check_hints(text, hints), keep
+        )
 
     @cached_property
     def detector(self) -> Detector:
-        """Finds the names of the model in texts."""
+        """Finds the names of the model's dictionary in texts."""
         from pboh.detection.detector import Detector  # noqa: PLC0415
 
         return Detector(self.model)
+
+    @cached_property
+    def finder(self) -> Finder | None:
+        """Finds names in texts as a reader would; None for a model that was trained without it."""
+        from pboh.detection.finder import Finder  # noqa: PLC0415
+
+        return Finder.of(self.model)
 
     def _restriction(self, entities: EntitySet | Iterable[str | Entity] | None) -> EntitySet | None:
         return None if entities is None else self.only(entities)

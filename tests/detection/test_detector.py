@@ -64,5 +64,5 @@ def test_the_filter_survives_the_disk(counted):
 
 
 def test_names_found_before_need_not_be_found_again(counted):
-    spots = counted.detector.detect(TEXT)
-    assert counted.link(TEXT, spots=spots).to_dict() == counted.link(TEXT).to_dict()
+    found = counted.find(TEXT)
+    assert counted.link(TEXT, found=found).to_dict() == counted.link(TEXT).to_dict()

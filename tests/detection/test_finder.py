@@ -37,7 +37,7 @@ def finder(model, arrays):
 
 
 def likely(finder, text, least=0.5):
-    return [text[a:b] for a, b, _ in zip(*finder.spans(text, least), strict=True)]
+    return [text[a:b] for a, b, _ in zip(*finder.find(text, least)[:3], strict=True)]
 
 
 def test_names_are_found(finder):
@@ -67,7 +67,7 @@ def test_a_model_without_a_finder_has_none(model):
 
 @given(st.text())
 def test_any_text_gives_spans_with_probabilities(finder, text):
-    start, end, probability = finder.spans(text)
+    start, end, probability, *_ = finder.find(text)
     assert ((start >= 0) & (start < end) & (end <= len(text))).all()
     assert ((probability > 0) & (probability <= 1 + 1e-9)).all()
     assert len(set(zip(start.tolist(), end.tolist(), strict=True))) == start.size

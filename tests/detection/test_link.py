@@ -6,10 +6,10 @@ import itertools
 import random
 import unicodedata
 
+import numpy as np
 import pytest
 
-from pboh.detection.link import MENTIONS_AT_A_TIME, _say_again
-from pboh.document import Entity, Mention
+from pboh.detection.link import PLACES_AT_A_TIME, _say_again
 from pboh.errors import SpanError
 
 TEXT = (
@@ -72,13 +72,9 @@ def test_a_clamped_span_steers_the_rest(counted):
 
 
 def test_a_shorter_name_is_as_sure_as_the_longer_one():
-    def mention(text, entity, detection):
-        return Mention(0, len(text), text, Entity(entity, sum(map(ord, entity))), detection=detection)
-
-    mentions = [mention("Barack Obama", "Barack Obama", 0.9), mention("Obama", "Barack Obama", 0.1)]
-    mentions += [mention("Obama", "Obama, Fukui", 0.1), mention("president Obama", "Barack Obama", 0.1)]
-    _say_again(mentions)
-    assert [m.detection for m in mentions] == [0.9, 0.9, 0.1, 0.1]
+    surfaces = ["Barack Obama", "Obama", "Obama", "president Obama", "Nobody"]
+    entity, sure = np.asarray([1, 1, 2, 1, -1]), np.asarray([0.9, 0.1, 0.1, 0.1, 0.2])
+    assert _say_again(surfaces, entity, sure).tolist() == [0.9, 0.9, 0.1, 0.1, 0.2]
 
 
 def test_found_mentions_explain_themselves(counted):
@@ -131,7 +127,7 @@ def test_emoji_and_combining_marks_do_not_move_offsets(either):
 
 
 def test_repetitions_stay_linear_and_complete(either):
-    times = 2 * MENTIONS_AT_A_TIME + 3
+    times = 4 * PLACES_AT_A_TIME + 3
     document = check(either, "Bayern " * times)
     assert len(document) == times
     assert {str(m.entity) for m in document} == {"FC Bayern Munich"}

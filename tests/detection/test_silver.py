@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
-from pboh.detection.casing import ABBREVIATION, PLAIN, TITLE
+from pboh.detection.casing import ABBREVIATION, PLAIN, TITLE, known_words
+from pboh.detection.casing_kernels import fill_words
 from pboh.detection.chain_kernels import BEGIN, LAST, UNIT
 from pboh.detection.pages import Page
 from pboh.detection.silver import Explainer
@@ -28,8 +30,9 @@ WORDS["sir"] = CAPITAL | TITLE
 def explainer(told=True):
     words = np.asarray([tokens(code_points(word)).word[0] for word in WORDS], np.uint32)
     known = np.asarray(list(WORDS.values()), np.uint8)
-    order = np.argsort(words)
-    return Explainer(words[order], known[order], np.asarray([255, 0], np.uint8), told)
+    table = np.zeros(64, np.uint32)
+    fill_words(words, known, table)
+    return Explainer(partial(known_words, table), np.asarray([255, 0], np.uint8), told)
 
 
 def silver(markup, title=None, told=True, likely=()):
@@ -49,7 +52,7 @@ def silver(markup, title=None, told=True, likely=()):
     cut = tokens(codes)
     page = Page(0, title, text, *columns)
     marked = np.asarray([text[a:b] in likely for a, b in zip(cut.start, cut.end, strict=True)], bool)
-    label, sentence, chosen = explainer(told).silver(codes, cut, page, marked)
+    label, sentence, chosen, _ = explainer(told).silver(codes, cut, page, marked)
     out = []
     for number in chosen.tolist():
         where, line = np.flatnonzero(sentence == number), ""

@@ -159,7 +159,7 @@ def test_memory_follows_the_seen_pairs():
     start = np.searchsorted(pairs[:, 0], np.arange(n * r + 1)).astype(np.int64)
     couplings = Couplings(start, pairs[:, 1].astype(np.int32), np.full(len(pairs), 0.3, np.float32))
     size = np.full(n, r, np.int32)
-    edges = find_edges(label, size, *couplings)
+    edges = find_edges(label, size, *couplings, np.arange(n), n)
     assert sum(array.nbytes for array in edges) + 8 * r * len(edges[0]) < 5e6
     beliefs = propagate(rng.normal(0, 2, (n, r)), label, size, couplings)
     assert beliefs.converged and np.isfinite(beliefs.belief).all()

@@ -68,10 +68,14 @@ def test_conditional_scores_equal_sums_over_all_neighbours(seed):
     start = np.concatenate(([0], np.cumsum((above > 0).sum(1)))).astype(np.int64)
     other = np.nonzero(above)[1].astype(np.int32)
     chosen = np.asarray([label[i, 0] if size[i] else -1 for i in range(n)])
-    scores = conditional_scores(local, label, size, chosen, start, other, above[above > 0], unseen)
+    where, reach = np.sort(rng.integers(0, n, n)), int(rng.integers(1, n + 1))
+    pairs = start, other, above[above > 0], unseen
+    scores, neighbours = conditional_scores(local, label, size, chosen, *pairs, where, reach)
     for i in range(n):
+        near = [j for j in range(n) if 0 < abs(where[j] - where[i]) <= reach and chosen[j] >= 0]
+        assert neighbours[i] == len(near)
         for c in range(size[i]):
-            others = [above[label[i, c], chosen[j]] + unseen for j in range(n) if j != i and chosen[j] >= 0]
+            others = [above[label[i, c], chosen[j]] + unseen for j in near]
             assert scores[i, c] == pytest.approx(local[i, c] + sum(others), abs=1e-5)
     assert (scores[np.arange(r) >= size[:, None]] == -np.inf).all()
 

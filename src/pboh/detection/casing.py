@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from pboh.detection.casing_kernels import fill_words
+from pboh.detection.casing_kernels import fill_words, look_up_words
 from pboh.detection.token_kernels import GLUED, S_OTHER, S_SMALL, S_STOP, SPACED
 from pboh.detection.tokens import CAPITALISED, Tokens
 from pboh.text.hashing import Array
@@ -84,6 +84,16 @@ class CasingCounts(NamedTuple):
         known = level + ABBREVIATION * short + TITLE * title + PLAIN * self.plain()
         return np.asarray(known, np.uint8)
 
+    def look_up(self) -> Callable[[Array], Array]:
+        """A function from words to what is known of them."""
+        words, known = self.word, self.known()
+
+        def look(asked: Array) -> Array:
+            at = np.minimum(np.searchsorted(words, asked), max(words.size - 1, 0))
+            return np.where(words[at] == asked, known[at], 0).astype(np.uint8) if words.size else at
+
+        return look
+
     def table(self) -> Array:
         """The words seen often enough, as the hash table the finder reads."""
         known = self.known()
@@ -91,6 +101,13 @@ class CasingCounts(NamedTuple):
         table = np.zeros(1 << max(4, int(1.5 * keep.sum()).bit_length()), np.uint32)
         fill_words(self.word[keep], known[keep], table)
         return table
+
+
+def known_words(table: Array, words: Array) -> Array:
+    """What a table says of words."""
+    known = np.zeros(words.size, np.uint8)
+    look_up_words(words, table, known)
+    return known
 
 
 def covered(size: int, first: Array, last: Array) -> Array:

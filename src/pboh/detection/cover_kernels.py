@@ -27,3 +27,15 @@ def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
         else:
             k -= 1
     return taken
+
+
+@njit(cache=True, nogil=True)
+def strongest_rivals(start, end, weight):  # type: ignore[no-untyped-def]
+    """The largest weight of another span that overlaps each one, 0 for none; spans ascend by their start."""
+    out = np.zeros(start.size)
+    for i in range(start.size):
+        j = i + 1
+        while j < start.size and start[j] < end[i]:
+            out[i], out[j] = max(out[i], weight[j]), max(out[j], weight[i])
+            j += 1
+    return out

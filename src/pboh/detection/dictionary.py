@@ -24,7 +24,8 @@ class Matches(NamedTuple):
 
     start: Array
     end: Array
-    link: Array  # level 0…7 of the link probability
+    code: Array  # link probability, encoded
+    link: Array  # its level 0…7
     share: Array  # level 0…3 of how often its best entity is written as a name
     key: Array  # place in the name table, −1 for a name that was added
     folded: Array  # whether only the folded form is in the table
@@ -59,5 +60,5 @@ class Dictionary:
         rows, link, share = rows[order], link[order], share[order]
         fresh = np.ones(len(rows), bool)
         fresh[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
-        levels = link.astype(np.int64) >> 5, np.searchsorted(_SHARES, share, side="right")
+        levels = link, link.astype(np.int64) >> 5, np.searchsorted(_SHARES, share, side="right")
         return Matches(rows[:, 0], rows[:, 1], *levels, rows[:, 2], rows[:, 4]).without(~fresh)

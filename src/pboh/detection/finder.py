@@ -18,13 +18,17 @@ from pboh.detection.feature_kernels import (
     sentence_style,
     write_features,
 )
+from pboh.detection.repeat_kernels import find_again
 from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL, S_OTHER, SHAPES, cut_sentences
 from pboh.detection.tokens import Tokens, code_points, sorts, tokens
+from pboh.model.link_probability import decode
 from pboh.model.store import Model
 from pboh.text.hashing import Array
 
-LEAST = 0.02
+LEAST = 0.08
 """Spans less probable than this are not reported."""
+SURE = 0.5
+"""Names at least this probable are looked for again in the whole text."""
 
 
 class Read(NamedTuple):
@@ -54,6 +58,19 @@ def read(codes: Array, cut: Tokens, words: Array, found: Matches, rows: int) -> 
     return Read(cut, sentence, known, features)
 
 
+class Names(NamedTuple):
+    """Spans of a text (code points) that may be names, in order of their place; they may overlap."""
+
+    start: Array
+    end: Array
+    probability: Array  # as the sentence tells
+    again: Array  # highest probability of the same words elsewhere in the text
+    link: Array  # how often these words are a link in the corpus, 0 if hardly ever
+
+    def __len__(self) -> int:
+        return int(self.start.size)
+
+
 class Finder:
     """Finds names. It is cheap to make, but for the weights, which are unpacked once."""
 
@@ -71,14 +88,12 @@ class Finder:
             return None
         return cls(Dictionary(model, model["entity_nameness"]), model.arrays)
 
-    def spans(self, text: str, least: float = LEAST) -> tuple[Array, Array, Array]:
-        """Start, end (code points) and probability of every span that may be a name; they may overlap.
-
-        Numbers, dates and weekdays are not names.
-        """
+    def find(self, text: str, least: float = LEAST) -> Names:
+        """Every span that may be a name. Numbers, dates and weekdays are not names."""
         codes = code_points(text)
         cut = tokens(codes)
-        seen = read(codes, cut, self._words, self._dictionary.find(text), len(self._weights))
+        known = self._dictionary.find(text)
+        seen = read(codes, cut, self._words, known, len(self._weights))
         most = 4 * cut.start.size + 64
         spans, probability = np.empty((most, 2), np.int64), np.empty(most)
         model = self._weights, self._steps
@@ -88,4 +103,20 @@ class Finder:
         nothing |= (cut.shape >= S_OTHER) | (seen.known & PLAIN > 0)
         words = np.concatenate([[0], np.cumsum(~nothing)])
         keep = words[last] > words[first]
-        return cut.start[first[keep]], cut.end[last[keep] - 1], probability[:used][keep]
+        first, last, probability = first[keep], last[keep], probability[:used][keep]
+        most = 2 * first.size + cut.start.size
+        spans, chance, again = np.empty((most, 2), np.int64), np.empty(most), np.zeros(most)
+        used = find_again(cut.written, first, last, probability, SURE, least / 2, spans, chance, again)
+        first, last = spans[:used].T
+        order = np.lexsort((last, first))
+        start, end = cut.start[first[order]].astype(np.int64), cut.end[last[order] - 1].astype(np.int64)
+        return Names(start, end, chance[order], again[order], _links(known, start, end))
+
+
+def _links(known: Matches, start: Array, end: Array) -> Array:
+    """Link probabilities of spans, 0 for those that are not in the dictionary."""
+    if not known.start.size:
+        return np.zeros(start.size)
+    keys, wanted = (np.asarray(e, np.int64) << 32 | s for s, e in ((known.start, known.end), (start, end)))
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(keys[at] == wanted, decode(known.code[at]), 0.0)

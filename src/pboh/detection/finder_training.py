@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
-from pboh.detection.casing import CasingCounts, covered
+from pboh.detection.casing import CasingCounts
 from pboh.detection.chain_kernels import LABELS, train_epoch
 from pboh.detection.dictionary import Dictionary
 from pboh.detection.feature_kernels import FEATURES
 from pboh.detection.finder import read
 from pboh.detection.nameness import learn_nameness
 from pboh.detection.pages import Page, read_pages
-from pboh.detection.silver import Explainer
+from pboh.detection.silver import Explainer, mostly_linked
 from pboh.detection.styles import post, restyle
 from pboh.detection.token_kernels import SHAPES
 from pboh.detection.tokens import Tokens, code_points, tokens
@@ -31,8 +31,6 @@ from pboh.text.hashing import Array, look_up
 
 EXCERPT = 15_000
 """Characters of a page that are read."""
-MOSTLY_LINKED = 4
-"""Level of link probability from which a name must be explained where case tells nothing: a quarter."""
 _SEED = 88172645463325252
 _TITLES = 1 << 17  # titles held at a time
 
@@ -105,7 +103,7 @@ def train_finder(
     examples = teacher.examples(read_pages(corpus, longest=EXCERPT), partial(report_share, report))
     report(0.9, 1, "weights")
     words = {"finder_words": casing.table(), "entity_nameness": in_model}
-    return words | fit(examples, options)
+    return words | {"finder_told": np.asarray([casing.told()])} | fit(examples, options)
 
 
 def report_share(report: Report, share: float) -> None:
@@ -132,8 +130,7 @@ def of_model(model: Model, nameness: Array, titles: Iterable[list[str]]) -> Arra
 
 def learn_casing(pages: Iterable[Page]) -> CasingCounts:
     """How the corpus writes its words."""
-    nothing = np.empty(0, np.uint32), np.empty(0, np.uint8)
-    explainer = Explainer(*nothing, None)
+    explainer = Explainer(None, None)
 
     def counted() -> Iterator[tuple[Tokens, Array, Array]]:
         for page in pages:
@@ -154,7 +151,7 @@ class Teacher:
         self._dictionary = Dictionary(model, in_model)
         self._words = casing.table()
         self._told = casing.told()
-        self._explainer = Explainer(casing.word, casing.known(), nameness, self._told)
+        self._explainer = Explainer(casing.look_up(), nameness, self._told)
         self._options, self._random = options, np.random.default_rng(_SEED)
         self._model = model
 
@@ -174,8 +171,8 @@ class Teacher:
         """Add the examples of one page; returns how many sentences were chosen."""
         codes, cut = page.tokens()
         only_here = self._only_here(page)
-        likely = None if self._told else self._likely(page.text, cut, only_here)
-        label, sentence, silver = self._explainer.silver(codes, cut, page, likely)
+        likely = None if self._told else mostly_linked(self._dictionary, page.text, cut, only_here[0])
+        label, sentence, silver, _ = self._explainer.silver(codes, cut, page, likely)
         chosen = self._choose(label, sentence, silver)
         if not chosen.size:
             return 0
@@ -237,13 +234,6 @@ class Teacher:
         keep = np.isin(sentence, chosen)
         size = np.bincount(sentence[keep])
         return seen.features[keep], cut.shape[keep], label[keep], size[size > 0]
-
-    def _likely(self, text: str, cut: Tokens, only_here: tuple[Array, Array]) -> Array:
-        """Tokens inside names that are mostly links."""
-        found = self._dictionary.find(text)
-        found = found.without((found.link < MOSTLY_LINKED) | np.isin(found.key, only_here[0]))
-        first = np.searchsorted(cut.start, found.start)
-        return covered(cut.start.size, first, np.searchsorted(cut.end, found.end) + 1)
 
 
 def fit(examples: Examples, options: FinderOptions) -> dict[str, Array]:

@@ -1,157 +1,193 @@
-"""From raw text to a linked document: detect, resolve together, then decide again which mentions to keep."""
+"""From raw text to a linked document: what may be a mention is resolved together, then chosen with the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from pboh.detection.detector import Detector, Spots
+from pboh.detection.cover_kernels import best_cover
+from pboh.detection.decision import Decision, longer_features, row_features, text_features
+from pboh.detection.detector import Spots
+from pboh.detection.possibilities import Mentions, Possibilities
 from pboh.document import Document, Mention
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.engine import Engine
 from pboh.inference.entities import EntitySet
+from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.part import SolvedPart
-from pboh.inference.reliability import Reliability, answer_features, log_odds
-from pboh.inference.solution import Solution
-from pboh.inference.spans import Span, check_spans
+from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
-MENTIONS_AT_A_TIME = 400
-"""Longer documents are resolved part by part, so that time grows with their length, not its square."""
-MARGIN = 4000  # code points of context to each side of a part
-
-DEFAULT = Reliability(
-    {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
-)
-"""For models without a fitted decision."""
+REACH = 24
+"""Mentions influence each other over this many places, so that what a text says does not depend on its length."""
+PLACES_AT_A_TIME = 96
+"""Longer documents are resolved part by part, each with the places around it that it can hear."""
+MARGIN = 1500  # code points of context to each side of a part
 
 
-def decision_of(info: Mapping[str, Any]) -> Reliability:
-    """What decides whether a found name is shown, and from which probability on."""
-    return Reliability.of(info.get("detection")) or DEFAULT
+@dataclass(slots=True)
+class Resolved:
+    """The possibilities of a text with their evidence, and the parts they were resolved in."""
+
+    text: str
+    rows: Possibilities
+    features: dict[str, Array]
+    parts: list[tuple[SolvedPart, slice, int]]  # the rows that each answers, and the first one it has
+
+
+def resolve(engine: Engine, text: str, rows: Possibilities, only: EntitySet | None = None) -> Resolved:
+    """Resolve all possibilities of a text."""
+    surfaces = rows.surfaces(text)
+    parts = list(_parts(engine, text, rows, surfaces, only))
+    solved = [row_features(part.solution, engine.model) for part, _, _ in parts]
+    features = text_features(rows, text, surfaces)
+    for name in solved[0] if solved else ():
+        own = (f[name][mine.start - k : mine.stop - k] for f, (_, mine, k) in zip(solved, parts, strict=True))
+        features[name] = np.concatenate(list(own))
+    if solved:
+        features |= longer_features(rows, surfaces, features["entity"])
+    return Resolved(text, rows, features, parts)
+
+
+def _parts(
+    engine: Engine, text: str, rows: Possibilities, surfaces: list[str], only: EntitySet | None
+) -> Iterator[tuple[SolvedPart, slice, int]]:
+    """Parts of a document, the rows that each answers, and the number of its first row."""
+    if not len(rows):
+        return
+    where = rows.where
+    places = int(where[-1]) + 1
+    whole = places <= PLACES_AT_A_TIME + 2 * REACH
+    step = places if whole else PLACES_AT_A_TIME
+    longer = {} if whole else _longer(surfaces)
+    for k in range(0, places, step):
+        mine = slice(*np.searchsorted(where, [k, k + step]).tolist())
+        first, last = np.searchsorted(where, [k - REACH, k + step + REACH]).tolist()
+        begin = 0 if whole else max(0, int(rows.start[first]) - MARGIN)
+        end = len(text) if whole else int(rows.end[first:last].max()) + MARGIN
+        spans = [
+            Span(int(rows.start[i]) - begin, int(rows.end[i]) - begin, rows.entity.get(i))
+            for i in range(first, last)
+        ]
+        near = Neighbourhood(where[first:last], REACH, rows.speaks[first:last])
+        beside = {name for surface in surfaces[first:last] for name in longer.get(surface, ())}
+        elsewhere = sorted(beside.difference(surfaces[first:last]))
+        yield SolvedPart(engine, text[begin:end], spans, only, begin, near, elsewhere), mine, first
+
+
+def _longer(surfaces: list[str]) -> dict[str, list[str]]:
+    """The longer names of a document that begin or end with a name."""
+    unique = list(dict.fromkeys(surfaces))
+    return {
+        unique[k]: [unique[i] for i in longer] for k, longer in enumerate(longer_mentions(unique)) if longer
+    }
+
+
+class Choice:
+    """Which possibilities are mentions: those that do not overlap and are most probable together."""
+
+    def __init__(self, resolved: Resolved, decision: Decision, mentions: Mentions, threshold: float | None) -> None:
+        rows, features = resolved.rows, resolved.features
+        size, nothing = len(rows), np.zeros(len(rows))
+        known = features["known"] > 0 if size else np.zeros(0, bool)
+        self.name, self.link, self.right, worth = nothing, nothing.copy(), nothing, np.full(size, -1.0)
+        limit = decision.answer.threshold if threshold is None else threshold
+        if rows.found and size:
+            found = rows.name > 0
+            self.name = np.where(found, decision.name.probability(features), 0.0)
+            self.right = np.where(known, decision.answer.probability(features), 0.0)
+            self.link = self.name * self.right
+            worth = np.where(found, self.name - decision.name.threshold, worth)
+            answered = self.link >= limit
+        if (mentions == "all" or not rows.found) and size:
+            limit = decision.concept.threshold if threshold is None else threshold
+            concept = np.where(known, decision.concept.probability(features), 0.0)
+            concept = _say_again(resolved.rows.surfaces(resolved.text), features["entity"], concept)
+            also = known & (concept >= limit)
+            worth = np.maximum(worth, np.where(also, concept, -1.0))
+            self.link = np.maximum(self.link, concept)
+            answered = also | (answered if rows.found else False)
+        if size:
+            self.name[rows.given] = self.link[rows.given] = 1.0
+            worth[rows.given] = 99.0
+            order = np.lexsort((rows.start, rows.end))
+            self.chosen = np.zeros(size, bool)
+            self.chosen[order] = best_cover(rows.start[order], rows.end[order], worth[order])
+            self.answered = self.chosen & (answered | rows.given)
+        else:
+            self.chosen = self.answered = np.zeros(0, bool)
 
 
 def link(
     engine: Engine,
-    detector: Detector,
     text: str,
+    rows: Possibilities,
     *,
+    mentions: Mentions = "names",
     threshold: float | None = None,
-    spans: Sequence[Sequence[Any]] = (),
+    nil: bool = False,
     id: str | None = None,
     only: EntitySet | None = None,
-    spots: Spots | None = None,
 ) -> Document:
     """See :meth:`pboh.linker.Linker.link`."""
-    began = perf_counter()
-    given = check_spans(text, spans)
-    if spots is None:
-        keep = None if only is None else partial(_meant, engine, text, only)
-        spots = detector.detect(text, given, keep)
-    places = [Span(start, end) for start, end in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
-    both = sorted([*zip(places, spots.link.tolist(), strict=True), *((span, 1.0) for span in given)])
-    timings = {"detection": perf_counter() - began}
-    document = Document(text, [], id, timings=timings)
-    decision = decision_of(engine.model.info)
-    limit = decision.threshold if threshold is None else threshold
-    sure = {(span.start, span.end) for span in given}
-    for part, links in _parts(engine, text, both, only):
-        solved = part.document(id)
-        occurrences = engine.model["entity_occurrences"]
-        features = detection_features(part.solution, occurrences, part.text, part.spans, links)
-        for mention, certain in zip(solved, decision.probability(features).tolist(), strict=True):
-            mention.detection = 1.0 if (mention.start, mention.end) in sure else certain
-        _say_again(solved.mentions)
-        document.mentions += [
-            mention
-            for mention in solved
-            if (mention.start, mention.end) in sure
-            or (mention.entity is not None and mention.detection >= limit)
-        ]
+    document = Document(text, [], id)
+    resolved = resolve(engine, text, rows, only)
+    choice = Choice(resolved, Decision.of(engine.model.info), mentions, threshold)
+    shown = choice.chosen if nil else choice.answered
+    for part, mine, first in resolved.parts:
+        own = np.flatnonzero(shown[mine]) + mine.start
+        right = choice.right[first : first + len(part.spans)] if rows.found else None
+        for k, mention in zip(own.tolist(), part.mentions((own - first).tolist(), right), strict=True):
+            _judge(mention, bool(choice.answered[k]), float(choice.name[k]), float(choice.link[k]))
+            if nil or mention.entity is not None or rows.given[k]:
+                document.mentions.append(mention)
+        solution = part.solution
         document.parts.append(part)
-        document.rounds = max(document.rounds, solved.rounds)
-        document.converged &= solved.converged
-        for stage, seconds in solved.timings.items():
-            timings[stage] = timings.get(stage, 0.0) + seconds
+        document.rounds = max(document.rounds, solution.beliefs.rounds)
+        document.converged &= solution.beliefs.converged
+        for stage, seconds in solution.timings.items():
+            document.timings[stage] = document.timings.get(stage, 0.0) + seconds
     return document
 
 
-def _meant(engine: Engine, text: str, only: EntitySet, spots: Spots) -> Array:
-    """Which names can mean an entity of a set: the others must not be in their way."""
+def _judge(mention: Mention, answered: bool, name: float, link: float) -> None:
+    """Enter how sure a mention is; one without an answer is a name nobody knows, with that probability."""
+    mention.detection = link
+    if not answered:
+        mention.entity, mention.detection, mention.probability = None, name, max(name - link, 0.0)
+
+
+def meant(engine: Engine, text: str, only: EntitySet, spots: Spots) -> Array:
+    """Which names can mean an entity of a set: the others must not stand in their way."""
     surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     unique = list(dict.fromkeys(surfaces))
-    meant: dict[str, bool] = {}
-    for k in range(0, len(unique), MENTIONS_AT_A_TIME):
-        names = unique[k : k + MENTIONS_AT_A_TIME]
+    known: dict[str, bool] = {}
+    for k in range(0, len(unique), PLACES_AT_A_TIME):
+        names = unique[k : k + PLACES_AT_A_TIME]
         size = engine.candidates.find(names, only, alone=True)[2]
-        meant |= zip(names, (size > 0).tolist(), strict=True)
-    return np.asarray([meant[surface] for surface in surfaces], bool)
+        known |= zip(names, (size > 0).tolist(), strict=True)
+    return np.asarray([known[surface] for surface in surfaces], bool)
 
 
-def _say_again(mentions: Sequence[Mention]) -> None:
+def _say_again(surfaces: Sequence[str], entity: Array, sure: Array) -> Array:
     """A shorter name of an entity is as sure as the longer one that holds it: Obama beside Barack Obama.
 
     Wikipedia, which taught the decision, links a name once; readers expect every one to be linked.
     """
     surest: dict[tuple[int, str], float] = {}
-    for mention in mentions:
-        if mention.entity is not None:
-            for word in mention.text.split():
-                key = mention.entity.index, word
-                surest[key] = max(surest.get(key, 0.0), mention.detection)
-    for mention in mentions:
-        if mention.entity is not None and not mention.text[:1].islower():
-            words = mention.text.split()
-            least = min((surest[mention.entity.index, word] for word in words), default=0.0)
-            mention.detection = max(mention.detection, least)
-
-
-def _parts(
-    engine: Engine, text: str, mentions: list[tuple[Span, float]], only: EntitySet | None
-) -> Iterator[tuple[SolvedPart, list[float]]]:
-    """Parts of a long document, and the link probabilities of the names in each."""
-    for k in range(0, len(mentions), MENTIONS_AT_A_TIME):
-        spans, links = zip(*mentions[k : k + MENTIONS_AT_A_TIME], strict=True)
-        first = max(0, spans[0].start - MARGIN) if k else 0
-        inside = [Span(s.start - first, s.end - first, s.entity) for s in spans]
-        yield SolvedPart(engine, text[first : spans[-1].end + MARGIN], inside, only, first), list(links)
-
-
-def detection_features(
-    solution: Solution,
-    occurrences: Array,
-    text: str,
-    spans: Sequence[Span],
-    link_probability: Sequence[float],
-) -> dict[str, Array]:
-    """What speaks for a mention and its answer: the evidence, and how names like it are used."""
-    features = answer_features(solution, occurrences)
-    features["link"] = log_odds(np.asarray(link_probability, np.float64))
-    begins = np.asarray([not text[span.start].islower() for span in spans], np.float64)
-    features["capital"] = begins
-    features["part"] = _part_of_longer(text, spans)
-    features["words"] = (
-        np.log([1 + text.count(" ", span.start, span.end) for span in spans]) if spans else begins
+    rows = list(zip(surfaces, entity.tolist(), sure.tolist(), strict=True))
+    for surface, answer, value in rows:
+        if answer >= 0:
+            for word in surface.split():
+                surest[answer, word] = max(surest.get((answer, word), 0.0), value)
+    return np.asarray(
+        [
+            max(value, min((surest[answer, word] for word in surface.split()), default=0.0))
+            if answer >= 0 and not surface[:1].islower()
+            else value
+            for surface, answer, value in rows
+        ]
     )
-    features["inside"] = (
-        np.asarray([_inside_sentence(text, span.start) for span in spans], np.float64) * begins
-    )
-    return features
-
-
-def _part_of_longer(text: str, spans: Sequence[Span]) -> Array:
-    """Whether a longer mention begins or ends with the words of this one: Clinton beside Bill Clinton."""
-    surfaces = [text[span.start : span.end] for span in spans]
-    unique = list(dict.fromkeys(surfaces))
-    longer = dict(zip(unique, longer_mentions(unique), strict=True))
-    return np.asarray([bool(longer[surface]) for surface in surfaces], np.float64)
-
-
-def _inside_sentence(text: str, start: int) -> bool:
-    """Whether a word follows another in its sentence, so that a capital letter means something."""
-    before = text[max(0, start - 3) : start].rstrip(" \"'(“‘")
-    return bool(before) and before[-1] not in ".!?:\n•*|"

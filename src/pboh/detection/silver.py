@@ -13,12 +13,14 @@ capitalised words: those that are mostly links must be explained.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from pboh.detection.casing import ABBREVIATION, LEVEL, MOSTLY_CAPITAL, MOSTLY_SMALL, PLAIN, TITLE, covered
 from pboh.detection.chain_kernels import BEGIN, INSIDE, LAST, OUTSIDE, UNIT
+from pboh.detection.dictionary import Dictionary
 from pboh.detection.nameness import NAME
 from pboh.detection.pages import Page
 from pboh.detection.token_kernels import (
@@ -38,36 +40,39 @@ from pboh.detection.token_kernels import (
 from pboh.detection.tokens import CAPITALISED, Tokens, code_points, tokens
 from pboh.text.hashing import Array
 
+MOSTLY_LINKED = 4
+"""Level of link probability from which a name must be explained where case tells nothing: a quarter."""
 SHORTEST, LONGEST = 5, 90  # tokens of a silver sentence
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
 _OF_NAMES = ".!)"  # punctuation a name may end with
-Spans = list[tuple[int, int]]
+OWN = -1  # the page itself, as the source of a name
+Sourced = list[tuple[int, int, int]]  # first token, last token + 1, and the link (or OWN) that says what it means
 
 
 class Silver(NamedTuple):
-    """The label and the sentence of each token of a page, and which sentences are silver."""
+    """The label and the sentence of each token of a page, which sentences are silver, and the names."""
 
     label: Array
     sentence: Array
     chosen: Array
+    names: Sourced
 
 
 class Explainer:
     """Finds the silver sentences of pages with what the corpus says about words and entities."""
 
-    def __init__(self, words: Array, known: Array, nameness: Array | None, told: bool = True) -> None:
-        """``known`` belongs to the ascending hashes ``words``; without ``nameness`` every entity is a name.
+    def __init__(
+        self, known: Callable[[Array], Array] | None, nameness: Array | None, told: bool = True
+    ) -> None:
+        """``known`` says what is known of words; without ``nameness`` every entity is a name.
 
         ``told`` says whether case tells names from other words.
         """
-        self._words, self._known, self._nameness, self._told = words, known, nameness, told
+        self._known, self._nameness, self._told = known, nameness, told
 
     def known(self, cut: Tokens) -> Array:
         """What is known of every token."""
-        if not self._words.size:
-            return np.zeros(cut.word.size, np.uint8)
-        at = np.minimum(np.searchsorted(self._words, cut.word), self._words.size - 1)
-        return np.where(self._words[at] == cut.word, self._known[at], 0).astype(np.uint8)
+        return np.zeros(cut.word.size, np.uint8) if self._known is None else self._known(cut.word)
 
     def links(self, cut: Tokens, page: Page, known: Array) -> tuple[Array, Array, Array]:
         """First token and last token + 1 of every link, and whether it is a name (no date, no concept)."""
@@ -91,10 +96,12 @@ class Explainer:
         short = known & ABBREVIATION > 0
         sentences = cut_sentences(codes, cut.start, cut.shape, cut.gap, short, sentence)
         first, last, name = self.links(cut, page, known)
-        pairs = zip(first[name].tolist(), last[name].tolist(), strict=True)
-        spans = [span for a, b in pairs if (span := self._trim(cut, page.text, a, b))]
+        number = np.flatnonzero(np.searchsorted(cut.start, page.end) > np.searchsorted(cut.start, page.start))
+        links = zip(first[name].tolist(), last[name].tolist(), number[name].tolist(), strict=True)
+        spans = [(*span, k) for a, b, k in links if (span := self._trim(cut, page.text, a, b))]
         linked = covered(n, first, last)
-        label = _labels(n, spans + self._again(cut, page, spans, linked, known))
+        names = spans + self._again(cut, page, spans, linked, known)
+        label = _labels(n, names)
         explained = label != OUTSIDE
         if self._told:
             concept = covered(n, first[~name], last[~name])
@@ -107,7 +114,7 @@ class Explainer:
         size = np.bincount(sentence, minlength=sentences)
         chosen = np.bincount(sentence[fault], minlength=sentences) == 0
         chosen &= (size >= SHORTEST) & (size <= LONGEST) & _whole(cut, sentence, sentences)
-        return Silver(label, sentence, np.flatnonzero(chosen))
+        return Silver(label, sentence, np.flatnonzero(chosen), names)
 
     def _trim(self, cut: Tokens, text: str, first: int, last: int) -> tuple[int, int] | None:
         """A link without a small word before the name (the Beatles), quotation marks and a possessive."""
@@ -124,16 +131,19 @@ class Explainer:
             last -= 2
         return (first, last) if last > first else None
 
-    def _again(self, cut: Tokens, page: Page, spans: Spans, linked: Array, known: Array) -> Spans:
+    def _again(self, cut: Tokens, page: Page, spans: Sourced, linked: Array, known: Array) -> Sourced:
         """Occurrences outside links of linked names, their last names and abbreviations, and of the title."""
-        written = cut.written.tolist()
-        names = {tuple(written[a:b]) for a, b in spans} | self._own_names(page)
-        names |= {name for _, b in spans if (name := _abbreviation(cut, page.text, b))}
+        written, names = cut.written.tolist(), dict.fromkeys(self._own_names(page), OWN)
+        for a, b, k in spans:
+            names.setdefault(tuple(written[a:b]), k)
+        for _, b, k in spans:
+            if name := _abbreviation(cut, page.text, b):
+                names.setdefault(name, k)
         if self._told:
             capital = known & LEVEL >= MOSTLY_CAPITAL
-            for a, b in spans:
+            for a, b, k in spans:
                 if 2 <= b - a <= 4 and capital[b - 1] and (cut.shape[a:b] == S_TITLE).sum() >= 2:
-                    names.add((written[b - 1],))
+                    names.setdefault((written[b - 1],), k)
         starting: dict[int, list[tuple[int, ...]]] = {}
         for name in sorted(names, key=len, reverse=True):
             starting.setdefault(name[0], []).append(name)
@@ -145,7 +155,7 @@ class Explainer:
             for name in starting[written[at]]:
                 stop = at + len(name)
                 if tuple(written[at:stop]) == name and not linked[at:stop].any():
-                    found.append((at, stop))
+                    found.append((at, stop, names[name]))
                     end = stop
                     break
         return found
@@ -164,6 +174,14 @@ class Explainer:
             return set()
         person = 2 <= len(written) <= 4 and large.all() and level[-1] >= MOSTLY_CAPITAL
         return {written, written[-1:]} if person else {written}
+
+
+def mostly_linked(dictionary: Dictionary, text: str, cut: Tokens, passed_over: Array) -> Array:
+    """Tokens inside names that are mostly links, but for some names (numbers in the name table)."""
+    found = dictionary.find(text)
+    found = found.without((found.link < MOSTLY_LINKED) | np.isin(found.key, passed_over))
+    first = np.searchsorted(cut.start, found.start)
+    return covered(cut.start.size, first, np.searchsorted(cut.end, found.end) + 1)
 
 
 def _abbreviation(cut: Tokens, text: str, after: int) -> tuple[int, ...]:
@@ -191,10 +209,10 @@ def _unexplained(cut: Tokens, sentence: Array, known: Array, explained: Array, c
     return np.asarray(CAPITALISED[cut.shape] & ~fine)
 
 
-def _labels(size: int, spans: Spans) -> Array:
+def _labels(size: int, spans: Sourced) -> Array:
     """The label of every token."""
     label = np.full(size, OUTSIDE, np.int8)
-    for first, last in spans:
+    for first, last, _ in spans:
         label[first:last] = INSIDE
         label[first], label[last - 1] = BEGIN, LAST
         if last - first == 1:

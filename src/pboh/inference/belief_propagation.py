@@ -89,12 +89,14 @@ class FactorGraph:
 
     ``unary[i, a]`` is the local log-score of state a of mention i, for a < ``size[i]``; the rest is not read.
     A mention known beforehand is clamped by giving it that one state. ``couplings`` may be a plain
-    symmetric table of λ, of any sign and without zeros: the same answer, only slower.
+    symmetric table of λ, of any sign and without zeros: the same answer, only slower. Mentions farther apart
+    than ``reach`` have no edge; ``where`` (ascending) says where each one is.
     """
 
     def __init__(
-        self, unary: Floats, label: Integers, size: Integers, couplings: Couplings | NDArray[Any]
-    ) -> None:
+        self, unary: Floats, label: Integers, size: Integers, couplings: Couplings | NDArray[Any],
+        where: NDArray[np.int64] | None = None, reach: int | None = None,
+    ) -> None:  # fmt: skip
         if not isinstance(couplings, Couplings):
             couplings = Couplings.dense(couplings)
         self.unary = np.ascontiguousarray(unary, np.float32)
@@ -102,7 +104,9 @@ class FactorGraph:
         label = np.ascontiguousarray(label, np.int32)
         _check(self.unary, label, self.size, couplings)
         self._largest = float(couplings.value.max(initial=0.0))
-        self._edges = find_edges(label, self.size, *couplings)
+        if where is None:
+            where = np.arange(len(self.size))
+        self._edges = find_edges(label, self.size, *couplings, where, len(where) if reach is None else reach)
 
     def propagate(
         self, mode: Mode = "max", *, rounds: int = ROUNDS, epsilon: float = EPSILON, record: bool = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,7 @@ from pboh.errors import InputError
 from pboh.inference.belief_propagation import FactorGraph
 from pboh.inference.candidates import Candidates
 from pboh.inference.entities import Entities, EntitySet
+from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.potentials import Potentials
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, Settings
@@ -59,6 +61,13 @@ class Engine:
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.model.folder, self.settings, self.calibrated)
 
+    @cached_property
+    def of_found(self) -> Engine:
+        """The engine for mentions that were found, not given: see :meth:`Settings.of_found`."""
+        engine = Engine(self.model, self.settings.of_found(), calibrated=self.calibrated)
+        engine.reliability = self.reliability
+        return engine
+
     @property
     def potentials(self) -> Potentials:
         """The score's terms, with the scratch memory of this thread."""
@@ -71,8 +80,15 @@ class Engine:
         """Whether this thread has solved a text before, so that its kernels are compiled."""
         return hasattr(self._local, "potentials")
 
-    def solve(self, text: str, spans: list[Span], only: EntitySet | None = None) -> Solution:
-        """Resolve the mentions of a text together (section "Inference"), as arrays."""
+    def solve(
+        self, text: str, spans: list[Span], only: EntitySet | None = None,
+        near: Neighbourhood | None = None, beside: Sequence[str] = (),
+    ) -> Solution:  # fmt: skip
+        """Resolve the mentions of a text together (section "Inference"), as arrays.
+
+        Without ``near`` all mentions are neighbours. ``beside`` are names elsewhere in the document, whose
+        candidates shorter names here may inherit.
+        """
         s, potentials = self.settings, self.potentials
         clock = [perf_counter()]
 
@@ -81,20 +97,23 @@ class Engine:
             clock.append(perf_counter())
 
         surfaces = [text[span.start : span.end] for span in spans]
-        entity, prior, size = self.candidates.find(surfaces, only)
+        near = near or Neighbourhood.everyone(len(spans))
+        found = self.candidates.find([*surfaces, *beside], only)
+        entity, prior, size = (column[: len(spans)] for column in found)
         self._clamp(spans, entity, prior, size)
         passed()
         windows = potentials.windows(text if s.context_weight > 0.0 else "", spans, entity)
         passed()
         unary = potentials.unary(entity, prior, size, windows)
         passed()
-        pairs = potentials.pairs(unary, int((unary.size > 0).sum()))
+        pairs = potentials.pairs(unary, near.linked(unary.size))
         passed()
-        graph = FactorGraph(unary.local, pairs.label, unary.size, pairs.couplings)
+        speaking = np.where(near.speaks, unary.size, 0)
+        graph = FactorGraph(unary.local, pairs.label, speaking, pairs.couplings, near.where, near.reach)
         beliefs = graph.propagate("max", rounds=s.rounds, epsilon=s.epsilon, record=True)
         checkpoint()
         marginals = graph.propagate("sum", rounds=s.rounds, epsilon=s.epsilon)
-        solution = Solution(text, spans, only, windows, unary, pairs, beliefs, marginals)
+        solution = Solution(text, spans, only, windows, unary, pairs, beliefs, marginals, near)
         passed()
         solution.timings = dict(zip(STAGES, np.diff(clock).tolist(), strict=True))
         return solution
@@ -108,14 +127,16 @@ class Engine:
                 raise InputError(f"mention {i} is clamped to {span.entity!r}, which the model does not know")
             entity[i, 0], prior[i, 0], size[i] = known.index, 1.0, 1
 
-    def probability(self, solution: Solution) -> Array:
+    def probability(self, solution: Solution, right: Array | None = None) -> Array:
         """Probability of every candidate, calibrated if the model is, else its marginal.
 
         What a row lacks to one is the probability that the knowledge base has no entity for the mention.
+        ``right`` is the probability that the answers are right, if something else than calibration says so.
         """
         if self.reliability is None:
             return solution.probability
-        right = self.reliability.probability(answer_features(solution, self.model["entity_occurrences"]))
+        if right is None:
+            right = self.reliability.probability(answer_features(solution, self.model["entity_occurrences"]))
         right[[span.entity is not None for span in solution.spans]] = 1.0
         return self.reliability.shared_out(solution.probability, solution.answer, right)
 

@@ -83,8 +83,9 @@ def _neighbours(engine: Engine, solution: Solution, i: int, choice: int) -> tupl
     seen = slice(*start[pairs.label[i, choice] :][:2])
     row = dict(zip(other[seen].tolist(), value[seen].tolist(), strict=True))
     terms = []
-    for j, answer in enumerate(solution.answer.tolist()):
-        if j == i or answer < 0:
+    for j in solution.near.of(i).tolist():
+        answer = int(solution.answer[j])
+        if answer < 0:
             continue
         title = engine.entities[int(solution.unary.entity[j, answer])].title
         terms.append(Contribution(title, pairs.unseen + row.get(int(pairs.label[j, answer]), 0.0), j))

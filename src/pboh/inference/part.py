@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +12,10 @@ from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.inference.engine import Engine
 from pboh.inference.entities import EntitySet
 from pboh.inference.explain import explain
+from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.solution import Solution
 from pboh.inference.spans import Span
+from pboh.text.hashing import Array
 
 
 class SolvedPart:
@@ -23,15 +26,17 @@ class SolvedPart:
     """
 
     def __init__(
-        self, engine: Engine, text: str, spans: list[Span], only: EntitySet | None = None, first: int = 0
-    ) -> None:
+        self, engine: Engine, text: str, spans: list[Span], only: EntitySet | None = None, first: int = 0,
+        near: Neighbourhood | None = None, beside: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.engine, self.text, self.spans, self.only = engine, text, spans, only
         self.first = first  # where it begins in the document
+        self.near, self.beside = near, beside  # see Engine.solve
 
     @cached_property
     def solution(self) -> Solution:
         """What was computed."""
-        return self.engine.solve(self.text, self.spans, self.only)
+        return self.engine.solve(self.text, self.spans, self.only, self.near, self.beside)
 
     @property
     def language(self) -> str:
@@ -46,17 +51,26 @@ class SolvedPart:
         return {name: value for name, value in self.__dict__.items() if name != "solution"}
 
     def document(self, id: str | None = None) -> Document:
-        """Arrays as objects (converted whole: element by element this would take half of the time)."""
+        """The text and all of its mentions."""
+        beliefs, timings = self.solution.beliefs, dict(self.solution.timings)
+        return Document(self.text, self.mentions(), id, beliefs.rounds, beliefs.converged, timings, [self])
+
+    def mentions(self, some: Sequence[int] | None = None, right: Array | None = None) -> list[Mention]:
+        """Arrays as objects (converted whole: element by element this would take half of the time).
+
+        ``right`` is the probability that the answers of all rows are right, if it is known.
+        """
         solution, engine = self.solution, self.engine
-        unary, beliefs = solution.unary, solution.beliefs
-        probability = engine.probability(solution)
+        unary, mentions = solution.unary, []
+        probability = engine.probability(solution, right)
         columns = (unary.entity, unary.prior, unary.local, solution.scores, probability)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        unknown = np.maximum(1.0 - probability.sum(1), 0.0).round(12).tolist()  # without what adding up loses
-        mentions = []
-        for i, (span, size, best, nil, row) in enumerate(
-            zip(self.spans, unary.size.tolist(), solution.answer.tolist(), unknown, rows, strict=True)
-        ):
+        unknown = np.maximum(1.0 - probability.sum(1), 0.0).round(12)  # without what adding up loses
+        which = range(len(self.spans)) if some is None else some
+        at = np.asarray(which, np.int64)
+        rows = zip(*(column[at].tolist() for column in columns), strict=True)
+        single = (column[at].tolist() for column in (unary.size, solution.answer, unknown))
+        for i, size, best, nil, row in zip(which, *single, rows, strict=True):
+            span = self.spans[i]
             entities = map(engine.entities.__getitem__, row[0][:size])
             candidates = [Candidate(*terms) for terms in zip(entities, *row[1:], strict=False)]
             mention = Mention(
@@ -71,6 +85,4 @@ class SolvedPart:
             candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))
             mention.candidates, mention.part, mention.row = tuple(candidates), self, i
             mentions.append(mention)
-        return Document(
-            self.text, mentions, id, beliefs.rounds, beliefs.converged, dict(solution.timings), [self]
-        )
+        return mentions

@@ -40,23 +40,31 @@ def _places(label, size, labels):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _tally(i, label, size, start, other, value, place, mention, count):  # type: ignore[no-untyped-def]
+def _within(i, where, reach):  # type: ignore[no-untyped-def]
+    """First and last mention + 1 of those after i that are within its reach, but not at its place."""
+    return np.searchsorted(where, where[i], side="right"), np.searchsorted(where, where[i] + reach, side="right")
+
+
+@njit(cache=True, nogil=True)
+def _tally(i, label, size, start, other, value, where, reach, place, mention, count):  # type: ignore[no-untyped-def]
     """Set ``count[j]``, j > i, to the number of seen label pairs between mentions i and j."""
     count[i + 1 :] = 0
+    nearest, beyond = _within(i, where, reach)
     for a in range(size[i]):
         for k in range(start[label[i, a]], start[label[i, a] + 1]):
             p = place[other[k] + 1] - 1
             while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                if size[i] > 1 or size[mention[p]] > 1:
+                if nearest <= mention[p] < beyond and (size[i] > 1 or size[mention[p]] > 1):
                     count[mention[p]] += 1
                 p -= 1
 
 
 @njit(cache=True, nogil=True)
-def find_edges(label, size, start, other, value):  # type: ignore[no-untyped-def]
+def find_edges(label, size, start, other, value, where, reach):  # type: ignore[no-untyped-def]
     """Pairs of mentions i < j that share a seen pair of labels, and those pairs, grouped by edge.
 
-    Returns (left, right, first, state of left, state of right, value): the pairs of edge k are at
+    ``where`` ascends; mentions farther apart than ``reach`` have no edge, nor have those at one place.
+    Returns (left, right, first, state of left, state of right, value): the pairs of edge k stand at
     ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
     into zeros; so does an edge between two mentions of one state each.
     """
@@ -65,7 +73,7 @@ def find_edges(label, size, start, other, value):  # type: ignore[no-untyped-def
     count = np.zeros(n, np.int64)
     edges, pairs = 0, 0
     for i in range(n):  # count first, so that nothing has to grow
-        _tally(i, label, size, start, other, value, place, mention, count)
+        _tally(i, label, size, start, other, value, where, reach, place, mention, count)
         for j in range(i + 1, n):
             edges += count[j] > 0
             pairs += count[j]
@@ -74,7 +82,8 @@ def find_edges(label, size, start, other, value):  # type: ignore[no-untyped-def
     seen = np.empty(pairs, np.float32)
     edges, pairs = 0, 0
     for i in range(n):
-        _tally(i, label, size, start, other, value, place, mention, count)
+        _tally(i, label, size, start, other, value, where, reach, place, mention, count)
+        nearest, beyond = _within(i, where, reach)
         for j in range(i + 1, n):
             if count[j] > 0:
                 left[edges], right[edges], first[edges + 1] = i, j, pairs + count[j]
@@ -84,7 +93,7 @@ def find_edges(label, size, start, other, value):  # type: ignore[no-untyped-def
             for k in range(start[label[i, a]], start[label[i, a] + 1]):
                 p = place[other[k] + 1] - 1
                 while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                    if size[i] > 1 or size[mention[p]] > 1:
+                    if nearest <= mention[p] < beyond and (size[i] > 1 or size[mention[p]] > 1):
                         at = count[mention[p]]
                         state_left[at], state_right[at], seen[at] = a, state[p], value[k]
                         count[mention[p]] += 1

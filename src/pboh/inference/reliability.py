@@ -37,10 +37,9 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
     """
     unary, n = solution.unary, len(solution.answer)
     at, rows = np.maximum(solution.answer, 0), np.arange(n)
-    linked = int((solution.answer >= 0).sum())
-    if not linked:
+    if not (solution.answer >= 0).any():
         return {name: np.zeros(n) for name in ("posterior", "prior", "context", "coherence", "popularity")}
-    others = solution.pairs.unseen * (linked - 1)
+    others = solution.pairs.unseen * solution.neighbours
     answered = solution.answer >= 0
     pairs = np.where(answered, solution.scores[rows, at], 0) - np.where(answered, unary.local[rows, at], 0)
     columns = {

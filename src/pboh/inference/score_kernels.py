@@ -11,28 +11,50 @@ Array = np.ndarray[Any, Any]
 
 
 @njit(cache=True, nogil=True)
-def conditional_scores(local, label, size, chosen, start, other, value, unseen):  # type: ignore[no-untyped-def]
-    """Score of every candidate given the answers of all other mentions: local + Σ_{j≠i} λ(e, e_j*).
+def conditional_scores(local, label, size, chosen, start, other, value, unseen, where, reach):  # type: ignore[no-untyped-def]
+    """Score of every candidate given the answers of its neighbours: local + Σ_j λ(e, e_j*); and their number.
 
     ``unseen`` is weight·log(1−μ), paid once per neighbour; ``chosen[j]`` is the answer's label or −1.
+    Neighbours are up to ``reach`` away, but not at the same place (``where`` ascends).
     """
-    times = np.zeros(start.size - 1, np.int64)
-    linked = 0
-    for j in range(chosen.size):
-        if chosen[j] >= 0:
-            times[chosen[j]] += 1
-            linked += 1
+    times = np.zeros(start.size - 1, np.int64)  # of the labels of the answers within reach
     out = np.full(local.shape, -np.inf, np.float64)
+    neighbours = np.zeros(chosen.size, np.int64)
+    first, last, linked = 0, 0, 0
     for i in range(label.shape[0]):
+        while last < chosen.size and where[last] <= where[i] + reach:
+            if chosen[last] >= 0:
+                times[chosen[last]] += 1
+                linked += 1
+            last += 1
+        while where[first] < where[i] - reach:
+            if chosen[first] >= 0:
+                times[chosen[first]] -= 1
+                linked -= 1
+            first += 1
+        if i == 0 or where[i] != where[i - 1]:
+            here = i  # mentions here:there are at the place of i
+            there = i
+            while there < chosen.size and where[there] == where[i]:
+                there += 1
+        for j in range(here, there):
+            if chosen[j] >= 0:
+                times[chosen[j]] -= 1
+                linked -= 1
+        neighbours[i] = linked
         for c in range(size[i]):
             u = label[i, c]
-            total = local[i, c] + unseen * (linked - (1 if chosen[i] >= 0 else 0))
+            total = local[i, c] + unseen * linked
             for k in range(start[u], start[u + 1]):
-                n = times[other[k]] - (1 if other[k] == chosen[i] else 0)
+                n = times[other[k]]
                 if n > 0:
                     total += n * value[k]
             out[i, c] = total
-    return out
+        for j in range(here, there):
+            if chosen[j] >= 0:
+                times[chosen[j]] += 1
+                linked += 1
+    return out, neighbours
 
 
 @njit(cache=True, nogil=True)

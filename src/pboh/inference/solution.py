@@ -10,6 +10,7 @@ from pboh.inference.belief_propagation import Beliefs
 from pboh.inference.entities import EntitySet
 from pboh.inference.potentials import Pairs, Unary, Windows
 from pboh.inference.score_kernels import conditional_scores
+from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
@@ -20,7 +21,8 @@ class Solution:
 
     ``answer`` is the column of every mention's best candidate, −1 for none, by max-product ``beliefs``;
     ``probability`` is that of the ``marginals`` of sum-product; ``scores`` are the sums of Eq. (c2) given
-    all other answers.
+    the answers of its ``neighbours``, of which there are so many. Mentions that only listen are answered by
+    these scores.
     """
 
     text: str
@@ -31,15 +33,28 @@ class Solution:
     pairs: Pairs
     beliefs: Beliefs
     marginals: Beliefs
+    near: Neighbourhood
     answer: Array = field(init=False)
     scores: Array = field(init=False)
     probability: Array = field(init=False)
+    neighbours: Array = field(init=False)
     timings: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.answer, self.probability = self.beliefs.best(), self.marginals.probability()
         label, unary, columns = self.pairs.label, self.unary, np.maximum(self.answer, 0)[:, None]
         chosen = np.where(self.answer >= 0, np.take_along_axis(label, columns, 1)[:, 0], -1)
-        self.scores = conditional_scores(
-            unary.local, label, unary.size, chosen, *self.pairs.couplings, self.pairs.unseen
+        pairs = *self.pairs.couplings, self.pairs.unseen
+        self.scores, self.neighbours = conditional_scores(
+            unary.local, label, unary.size, chosen, *pairs, self.near.where, self.near.reach
         )
+        listening = ~self.near.speaks & (unary.size > 0)
+        if listening.any():
+            heard = self.scores[listening]
+            self.answer[listening] = heard.argmax(axis=1)
+            weight = np.exp(heard - heard.max(axis=1, keepdims=True))
+            self.probability[listening] = weight / weight.sum(axis=1, keepdims=True)
+            for beliefs in (self.beliefs, self.marginals):  # they believe what they hear, in every round
+                beliefs.belief[listening] = heard
+                if beliefs.history is not None:
+                    beliefs.history[:, listening] = heard

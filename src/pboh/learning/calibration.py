@@ -10,20 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pboh.detection.link import MENTIONS_AT_A_TIME, detection_features
+from pboh.detection.decision import ANSWER, CONCEPT
+from pboh.detection.link import resolve
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.metrics import Floats, Scores, micro_scores
 from pboh.files.progress import Report, silent
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
+from pboh.learning.complete import SilverPages, annotated, known_entities
 from pboh.learning.logistic import maximise, yes_or_no
+from pboh.learning.names import fit_names, name_example
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
@@ -32,8 +36,6 @@ if TYPE_CHECKING:
 
 Example = tuple[dict[str, Floats], NDArray[np.bool_]]
 
-ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
-MENTION = (*ANSWER, "link", "capital", "words", "inside", "part")
 KNOTS = 12
 PENALTY = 1e-3
 
@@ -106,7 +108,7 @@ def answer_examples(linker: Linker, document: GoldDocument) -> Example:
     spans = [Span(m.start, m.end) for m in document.linked]
     solution = linker.engine.solve(document.text, spans)
     features = answer_features(solution, linker.model["entity_occurrences"])
-    golds = [_known(linker, m.golds) for m in document.linked]
+    golds = [known_entities(linker, m.golds) for m in document.linked]
     right = _right(solution, golds)
     offered = zip(solution.unary.entity.tolist(), solution.unary.size.tolist(), golds, strict=True)
     among = np.asarray([not gold.isdisjoint(row[:size]) for row, size, gold in offered], bool)
@@ -126,28 +128,22 @@ def mention_examples(linker: Linker, document: GoldDocument) -> Example:
 
     Wikipedia links a name once: of names that occur again only the first counts, unless a later one is gold.
     """
-    text, occurrences = document.text, linker.model["entity_occurrences"]
-    gold = {(m.start, m.end): _known(linker, m.golds) for m in document.linked}
-    spots = linker.detector.detect(text)
+    text = document.text
+    gold = {(m.start, m.end): known_entities(linker, m.golds) for m in document.linked}
+    rows = linker.find(text, mentions="all")
+    if not len(rows):
+        return _joined([], CONCEPT)
+    features = resolve(linker.engine.of_found, text, rows).features
+    spans = list(zip(rows.start.tolist(), rows.end.tolist(), strict=True))
+    answers = features["entity"].tolist()
+    right = np.asarray([e in gold.get(span, ()) for e, span in zip(answers, spans, strict=True)], bool)
+    keep = (features["entity"] >= 0) & rows.speaks
     seen: set[str] = set()
-    parts: list[Example] = []
-    for k in range(0, len(spots), MENTIONS_AT_A_TIME):
-        start, end, link = (column[k : k + MENTIONS_AT_A_TIME].tolist() for column in spots)
-        spans = [Span(*place) for place in zip(start, end, strict=True)]
-        solution = linker.engine.solve(text, spans)
-        features = detection_features(solution, occurrences, text, spans, link)
-        right = _right(solution, [gold.get(span[:2], set()) for span in spans])
-        keep = solution.answer >= 0
-        for i, span in enumerate(spans):
-            keep[i] &= text[span.start : span.end] not in seen or span[:2] in gold
-            seen.add(text[span.start : span.end])
-        parts.append(_some((features, right), keep))
-    return _joined(parts, MENTION)
-
-
-def _known(linker: Linker, titles: Sequence[str]) -> set[int]:
-    found = (linker.entity(title) for title in titles)
-    return {entity.index for entity in found if entity is not None}
+    for i, span in enumerate(spans):
+        surface = text[slice(*span)]
+        keep[i] &= surface not in seen or span in gold
+        seen.add(surface)
+    return _some(({name: features[name] for name in CONCEPT}, right), keep)
 
 
 def _right(solution: Solution, golds: Sequence[set[int]]) -> NDArray[np.bool_]:
@@ -194,10 +190,10 @@ def fit(
     for k in range(5):
         rest = right[fold != k]
         if rest.any() and not rest.all():
-            held_out[fold == k] = _fitted(*_some(joined, fold != k), names).probability(
+            held_out[fold == k] = fitted_function(*_some(joined, fold != k), names).probability(
                 _some(joined, fold == k)[0]
             )
-    fitted = _fitted(features, right, names)
+    fitted = fitted_function(features, right, names)
     threshold = best_threshold(held_out, right, gold, beta)
 
     def at(threshold: float) -> dict[str, float]:
@@ -215,13 +211,22 @@ def fit(
     return Reliability(fitted.weights, fitted.knots, float(np.floor(1e4 * threshold)) / 1e4), figures
 
 
-def _fitted(features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]) -> Reliability:
+def fitted_function(
+    features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]
+) -> Reliability:
+    """Weights of the features and the knots of a rising line."""
     weights = fit_weights(features, right, names)
     return Reliability(weights, fit_knots(Reliability(weights).score(features), right))
 
 
-def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
-    """Fit ``calibration`` and ``detection`` on datasets; returns both with their figures, by name."""
+def calibrate(
+    linker: Linker, datasets: Sequence[Dataset], report: Report = silent, complete: Sequence[Dataset] = ()
+) -> dict[str, Any]:
+    """Fit ``calibration``, ``detection`` and ``names`` on datasets; returns all with their figures, by name.
+
+    ``datasets`` are texts with links, in which not every name need be linked; in ``complete`` ones every name
+    is annotated. A model without a finder has no decision on names.
+    """
     documents = [document for dataset in datasets for document in dataset if document.linked]
     # a sentence cut from a page shows names that the page linked earlier: no gold for detection
     wholes = [document for document in documents if document.whole is None] or documents
@@ -231,12 +236,13 @@ def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = sile
     # linked text is incomplete gold for detection, so a mention missed weighs more than one too many: F2
     tasks = (
         ("calibration", documents, answer_examples, ANSWER, 1.5),
-        ("detection", wholes, mention_examples, MENTION, 2.0),
+        ("detection", wholes, mention_examples, CONCEPT, 2.0),
     )
+    stages = len(tasks) + (linker.finder is not None)
     for number, (name, given, make, features, beta) in enumerate(tasks):
         examples = []
         for done, document in enumerate(given):
-            report(number + done / len(given), len(tasks), name)
+            report(number + done / len(given), stages, name)
             examples.append(make(plain, document))
         gold = sum(len(document.linked) for document in given)
         pages = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
@@ -245,5 +251,28 @@ def calibrate(linker: Linker, datasets: Sequence[Dataset], report: Report = sile
             reliability = replace(reliability, others=share_of_others(examples))
         on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in datasets], **figures}
         fitted[name] = reliability.to_dict() | {"fitted": on}
-    report(len(tasks), len(tasks))
+    if linker.finder is not None:
+        fitted["names"] = _names(plain, wholes, complete, partial(report_stage, report, stages))
+        fitted["names"]["fitted"]["documents"] = [f"{d.name} ({len(d)})" for d in (*datasets, *complete)]
+    report(stages, stages)
     return fitted
+
+
+def report_stage(report: Report, stages: int, share: float) -> None:
+    """Say how much of the last stage is done."""
+    report(stages - 1 + share, stages, "names")
+
+
+def _names(
+    linker: Linker, pages: Sequence[GoldDocument], complete: Sequence[Dataset], report: partial[None]
+) -> dict[str, Any]:
+    """Fit the decision on names on silver sentences of pages and on complete gold."""
+    silver = SilverPages(linker)
+    annotations = [document for dataset in complete for document in dataset]
+    examples = []
+    for done, document in enumerate((*pages, *annotations)):
+        report(done / (len(pages) + len(annotations)))
+        gold = silver.read(document) if done < len(pages) else annotated(linker, document)
+        examples.append(name_example(linker, gold))
+    groups = [crc32(document.text.encode("utf-8", "replace")) for document in (*pages, *annotations)]
+    return fit_names(examples[: len(pages)], examples[len(pages) :], groups)

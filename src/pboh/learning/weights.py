@@ -144,7 +144,10 @@ class _Terms:
         chosen = np.where(
             gold >= 0, np.take_along_axis(pairs.label, np.maximum(gold, 0)[:, None], 1)[:, 0], -1
         )
-        support = conditional_scores(nothing, pairs.label, size, chosen, *pairs.couplings, pairs.unseen)
+        everyone = np.arange(len(size)), len(size)
+        support, _ = conditional_scores(
+            nothing, pairs.label, size, chosen, *pairs.couplings, pairs.unseen, *everyone
+        )
         times = np.bincount(chosen[chosen >= 0], minlength=int(pairs.label.max(initial=0)) + 1)
         same = times[pairs.label] - (pairs.label == chosen[:, None])
         return np.where(np.isfinite(support), support, 0.0), same * (2.0 / max(linkable - 1, 1))

@@ -39,15 +39,15 @@ class Call:
         spans: Sequence[Sequence[Any]] | None = None,
         *,
         overlapping: bool = True,
-        threshold: float | None = None,
+        **options: Any,
     ) -> Document:
-        """Resolve given mentions of a text; without any, find them first."""
+        """Resolve given mentions of a text; without any, find them first, with the ``options`` of linking."""
         limits = self.limits
         if spans is None:
-            spots, limit = self.linker.detector.detect(text), NAMES_PER_MENTION * limits.mentions
-            if len(spots) > limit:
-                raise too_many(len(spots), "names", limit)
-            return self._noted(self.linker.link(text, threshold=threshold, spots=spots))
+            found = self.linker.find(text, mentions=options.get("mentions", "names"))
+            if len(found) > NAMES_PER_MENTION * limits.mentions:
+                raise too_many(len(found), "names", NAMES_PER_MENTION * limits.mentions)
+            return self._noted(self.linker.link(text, found=found, **options))
         if len(spans) > limits.mentions:
             raise too_many(len(spans), "mentions", limits.mentions)
         longest = max((min(span[1], len(text)) - span[0] for span in spans), default=0)

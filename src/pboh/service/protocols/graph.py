@@ -64,6 +64,7 @@ def _softmax(beliefs: Any) -> list[list[float]]:
 def _edges(solution: Any, places: dict[int, int], order: list[list[int]]) -> list[dict[str, Any]]:
     """Factors between candidates that were best in some round; ``places`` are the mentions by row."""
     label, (start, other, value) = solution.pairs.label, solution.pairs.couplings
+    where = {place: int(solution.near.where[row]) for row, place in places.items()}
     held: dict[int, list[tuple[int, int]]] = defaultdict(list)  # label: mentions and places that chose it
     for row, place in places.items():
         for column in _chosen(solution, row):
@@ -74,7 +75,7 @@ def _edges(solution: Any, places: dict[int, int], order: list[list[int]]) -> lis
         for k in range(start[u], start[u + 1])
         for a, x in holders
         for b, y in held.get(int(other[k]), ())
-        if a < b
+        if a < b and 0 < where[b] - where[a] <= solution.near.reach
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 import pboh
-from pboh.detection.link import decision_of
+from pboh.detection.decision import Decision
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
 from pboh.service.address import JSON, Address, parameter
@@ -27,7 +27,8 @@ _OF_CORPUS = ("wiki", "language", "date")
 def link(call: Call) -> Any:
     """Find the mentions of a text and resolve them together."""
     given = call.json(schemas.LinkRequest)
-    return call.resolve(given.text, threshold=given.threshold).to_dict(given.candidates)
+    options = {"threshold": given.threshold, "mentions": given.find, "nil": given.nil}
+    return call.resolve(given.text, **options).to_dict(given.candidates)
 
 
 def disambiguate(call: Call) -> Any:
@@ -48,7 +49,7 @@ def batch(call: Call) -> Any:
 def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchRequest) -> dict[str, Any]:
     """One document of a batch, or its error."""
     try:
-        resolved = _resolved(call, document, given.overlapping)
+        resolved = _resolved(call, document, given.overlapping, mentions=given.find, nil=given.nil)
     except PbohError as error:
         call.check_total(call.mentions)
         if status_of(error) >= 500:  # nothing that this document can help
@@ -60,7 +61,7 @@ def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchReques
 def factor_graph(call: Call) -> Any:
     """The document's factor graph and the beliefs of every round: what the page draws."""
     given = call.json(schemas.GraphRequest)
-    document = _resolved(call, given, given.overlapping, given.threshold)
+    document = _resolved(call, given, given.overlapping, threshold=given.threshold, mentions=given.find)
     if len(document) > call.limits.mentions:
         raise too_many(len(document), "mentions", call.limits.mentions)
     return graph(document)
@@ -77,10 +78,10 @@ def explain(call: Call) -> Any:
     return {"explanations": [e.to_dict() for e in explained if e is not None]}
 
 
-def _resolved(call: Call, given: Any, overlapping: bool, threshold: float | None = None) -> Document:
+def _resolved(call: Call, given: Any, overlapping: bool, **options: Any) -> Document:
     """A document with the given mentions, or with those that are found."""
     spans = None if given.mentions is None else [(m.start, m.end, m.entity) for m in given.mentions]
-    return call.resolve(given.text, spans, overlapping=overlapping, threshold=threshold)
+    return call.resolve(given.text, spans, overlapping=overlapping, **options)
 
 
 # -- look-ups -------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ def info(call: Call) -> Any:
         "entities": linker.model.entities,
         "model": _shown(linker.model.info),
         "settings": asdict(linker.settings),
-        "threshold": decision_of(linker.model.info).threshold,
+        "threshold": Decision.of(linker.model.info).threshold(linker.finder is not None),
         "limits": msgspec.structs.asdict(call.limits),
     }
 

@@ -13,6 +13,8 @@ Text = Annotated[str, Meta(description="The document. Offsets count its code poi
 Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Shown = Annotated[int, Meta(ge=0, le=256, description="How many candidates to show per mention.")]
 Share = Annotated[float, Meta(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")]
+Find = Annotated[Literal["names", "all"], Meta(description="What is found: names, or concepts too.")]
+Nil = Annotated[bool, Meta(description="Whether names without a known entity are found too.")]
 
 
 class GivenMention(Struct, forbid_unknown_fields=True, gc=False):
@@ -27,6 +29,8 @@ class LinkRequest(Struct, forbid_unknown_fields=True):
     """A text whose mentions are to be found and resolved."""
 
     text: Text
+    find: Find = "names"
+    nil: Nil = False
     threshold: Share | None = None
     candidates: Shown = 10
 
@@ -52,6 +56,8 @@ class BatchRequest(Struct, forbid_unknown_fields=True):
     """Several documents, each resolved on its own."""
 
     documents: list[BatchDocument]
+    find: Find = "names"
+    nil: Nil = False
     overlapping: bool = False
     candidates: Shown = 10
 
@@ -62,6 +68,7 @@ class GraphRequest(Struct, forbid_unknown_fields=True):
     text: Text
     mentions: list[GivenMention] | None = None
     overlapping: bool = True
+    find: Find = "names"
     threshold: Share | None = None
 
 

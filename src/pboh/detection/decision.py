@@ -1,0 +1,117 @@
+"""Which of the possibilities are names, and which answers are right: fitted functions of the evidence.
+
+Three functions of the kind :class:`pboh.inference.reliability.Reliability`: ``name`` says how probably a span is
+a name, whether an entity is known or not; ``answer`` how probably the answer is right if it is a name; and
+``concept`` how probably a name of the dictionary would be a link in an encyclopaedia, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pboh.detection.cover_kernels import strongest_rivals
+from pboh.detection.possibilities import Possibilities
+from pboh.inference.candidates import longer_mentions
+from pboh.inference.reliability import Reliability, answer_features, log_odds
+from pboh.inference.solution import Solution
+from pboh.model.store import Model
+from pboh.text.hashing import Array
+
+ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
+NAME = (*ANSWER, "name", "again", "link", "known", "nameness", "words", "same", "other")
+NAMED = (*ANSWER, "link", "nameness", "words")
+CONCEPT = (*ANSWER, "link", "capital", "words", "inside", "part")
+
+DEFAULT_CONCEPT = Reliability(
+    {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
+)
+DEFAULT_NAME = Reliability({"bias": -0.5, "name": 1.0, "again": 2.0, "known": 0.5}, threshold=0.5)
+DEFAULT_ANSWER = Reliability({"bias": 0.5, "posterior": 0.4, "prior": 0.4}, threshold=0.4)
+
+
+class Decision(NamedTuple):
+    """What is decided by. The threshold of ``answer`` is one of both: of a name with a right answer."""
+
+    name: Reliability
+    answer: Reliability
+    concept: Reliability
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> Decision:
+        """The decision stored in a ``model.json``; what was not fitted has a default."""
+        names = info.get("names") or {}
+        name, answer = (Reliability.of(names.get(part)) for part in ("name", "answer"))
+        concept = Reliability.of(info.get("detection")) or DEFAULT_CONCEPT
+        return cls(name or DEFAULT_NAME, answer or DEFAULT_ANSWER, concept)
+
+    def threshold(self, names: bool) -> float:
+        """The confidence that found mentions need by default: names, or whatever the dictionary has."""
+        return self.answer.threshold if names else self.concept.threshold
+
+
+def row_features(solution: Solution, model: Model) -> dict[str, Array]:
+    """What speaks for the answers of a solved part, one number each; and ``entity``, the answers themselves."""
+    features = answer_features(solution, model["entity_occurrences"])
+    known = solution.answer >= 0
+    answer = np.take_along_axis(solution.unary.entity, np.maximum(solution.answer, 0)[:, None], 1)[:, 0]
+    features["entity"] = np.where(known, answer, -1)
+    features["known"] = known.astype(np.float64)
+    features["nameness"] = _nameness(model, answer, known)
+    return features
+
+
+def _nameness(model: Model, answer: Array, known: Array) -> Array:
+    """How often links to the answers are written as names; ½ where it is not known."""
+    table = model.arrays.get("entity_nameness")
+    if table is None:
+        return np.full(answer.size, 0.5)
+    own = known & (answer < table.size)
+    share = table[np.where(own, answer, 0)] / 255.0
+    return np.where(own, share, np.where(known, 1.0, 0.5))
+
+
+def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> dict[str, Array]:
+    """What the text says of every possibility."""
+    starts = rows.start.tolist()
+    capital = np.asarray([not text[start].islower() for start in starts], np.float64)
+    inside = np.asarray([_inside_sentence(text, start) for start in starts], np.float64)
+    return {
+        "name": log_odds(np.clip(rows.name, 1e-3, 1 - 1e-3)),
+        # what stands inside another name may be a name elsewhere
+        "again": rows.again * (1 - strongest_rivals(rows.start, rows.end, rows.name)),
+        "link": log_odds(np.clip(rows.link, 1e-3, 1)),
+        "capital": capital,
+        "words": np.log([1 + surface.count(" ") for surface in surfaces]) if surfaces else capital,
+        "inside": inside * capital,
+    }
+
+
+def longer_features(rows: Possibilities, surfaces: Sequence[str], entity: Array) -> dict[str, Array]:
+    """Whether a longer mention begins or ends with the words of this one, and has its answer or another.
+
+    Clinton beside Bill Clinton. Longer mentions are those that speak elsewhere; ``part`` is either.
+    """
+    where, answers, speaking = rows.where.tolist(), entity.tolist(), {}
+    for k in np.flatnonzero(rows.speaks).tolist():
+        speaking.setdefault(surfaces[k], []).append((where[k], answers[k]))
+    unique = list(dict.fromkeys(surfaces))
+    longer = {
+        unique[k]: [place for i in found for place in speaking.get(unique[i], ())]
+        for k, found in enumerate(longer_mentions(unique))
+        if found
+    }
+    same, part = np.zeros(len(rows)), np.zeros(len(rows))
+    for k, surface in enumerate(surfaces):
+        elsewhere = {answer for place, answer in longer.get(surface, ()) if place != where[k]}
+        part[k] = bool(elsewhere)
+        same[k] = answers[k] >= 0 and answers[k] in elsewhere
+    return {"same": same, "other": part - same, "part": part}
+
+
+def _inside_sentence(text: str, start: int) -> bool:
+    """Whether a word follows another in its sentence, so that a capital letter means something."""
+    before = text[max(0, start - 3) : start].rstrip(" \"'(“‘")
+    return bool(before) and before[-1] not in ".!?:\n•*|"
