@@ -143,8 +143,8 @@ class Linker:
         without a known entity, with the probability that they have none.
 
         ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
-        them *instead*, call :meth:`disambiguate`. ``hints`` are spans of a recogniser, ``(start, end, score)``
-        with a score from 0 to 1, which are weighed with everything else. ``entities`` are the only ones that
+        them *instead*, call :meth:`disambiguate`. ``hints`` are spans of a recogniser,
+        ``(start, end, score)``, with scores from 0 to 1: they are weighed. ``entities`` are all that
         may be an answer, as in :meth:`disambiguate`. ``found`` is what :meth:`find` returned for the text.
         """
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
@@ -155,8 +155,10 @@ class Linker:
             if found is None:
                 found = self.find(text, mentions=mentions, spans=spans, hints=hints, entities=only)
             spent = perf_counter() - began
-            options = {"mentions": mentions, "threshold": threshold, "nil": nil, "id": id, "only": only}
-            document = link(self.engine.of_found, text, found, **options)
+            document = link(
+                self.engine.of_found, text, found,
+                mentions=mentions, threshold=threshold, nil=nil, id=id, only=only,
+            )  # fmt: skip
         document.timings = {"detection": spent, **document.timings}
         return document
 

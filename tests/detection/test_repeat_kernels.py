@@ -30,13 +30,15 @@ def search(written, spans, probability):
 def test_the_same_words_are_found_again(seed):
     rng = np.random.default_rng(seed)
     written = rng.integers(1, 5, 40).astype(np.uint32)
-    spans = sorted({(int(a), min(40, int(a + n))) for a, n in zip(rng.integers(0, 39, 9), rng.integers(1, 4, 9))})
+    places = zip(rng.integers(0, 39, 9).tolist(), rng.integers(1, 4, 9).tolist(), strict=True)
+    spans = sorted({(a, min(40, a + n)) for a, n in places})
     probability = rng.random(len(spans))
     most = 2 * len(spans) + 40 * LONGEST
     out, chance, again = np.empty((most, 2), np.int64), np.empty(most), np.zeros(most)
     first, last = np.asarray(spans).T
     used = find_again(written, first, last, probability, SURE, LOW, out, chance, again)
-    found = list(zip(map(tuple, out[:used].tolist()), chance[:used].tolist(), again[:used].tolist(), strict=True))
+    rows = zip(out[:used].tolist(), chance[:used].tolist(), again[:used].tolist(), strict=True)
+    found = [(tuple(span), p, q) for span, p, q in rows]
     assert found == search(written.tolist(), spans, probability.tolist())
 
 
@@ -48,5 +50,5 @@ def test_no_more_is_written_than_fits():
 
 
 def test_nothing_in_nothing_out():
-    none, out = np.empty(0, np.int64), np.empty((4, 2), np.int64)
-    assert find_again(np.empty(0, np.uint32), none, none, np.empty(0), SURE, LOW, out, np.empty(4), np.empty(4)) == 0
+    none, nothing = np.empty(0, np.int64), (np.empty((4, 2), np.int64), np.empty(4), np.empty(4))
+    assert find_again(np.empty(0, np.uint32), none, none, np.empty(0), SURE, LOW, *nothing) == 0

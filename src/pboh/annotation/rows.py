@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -35,6 +35,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     keep: tuple[str, ...] = ()  # columns copied to the output
     candidates: int = 0  # of each mention, best first
     explain: bool = False  # add the terms of each answer's score; only JSON lines have room for them
+    find: Literal["names", "all"] = "names"  # what is searched for
+    nil: bool = False  # whether names without a known entity are found
     threshold: float | None = None  # least confidence, None: the model's
     overlapping: bool = False  # whether given mentions may overlap
     only: tuple[str, ...] = ()  # titles of the only entities that may be an answer; none: all
@@ -84,7 +86,10 @@ class Annotator:
 
     def _document(self, text: str, mentions: Any) -> Document:
         if mentions is None:
-            return self.linker.link(text, threshold=self.options.threshold, entities=self._only)
+            o = self.options
+            return self.linker.link(
+                text, mentions=o.find, nil=o.nil, threshold=o.threshold, entities=self._only
+            )
         try:
             given = msgspec.convert(mentions, list[GivenMention])
         except msgspec.ValidationError as reason:

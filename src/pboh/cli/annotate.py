@@ -52,6 +52,8 @@ def annotate_command(
     explain: Annotated[
         bool, Option("--explain", help="Add the terms of each answer's score (JSON lines only).")
     ] = False,
+    mentions: options.Mentions = "names",
+    nil: options.Nil = False,
     threshold: options.Threshold = None,
     only: options.Only = None,
     overlapping: Annotated[bool, Option("--overlapping", help="Allow given mentions to overlap.")] = False,
@@ -92,6 +94,8 @@ def annotate_command(
         keep=tuple(dict.fromkeys(name.strip() for name in keep_columns.split(",") if name.strip())),
         candidates=candidates,
         explain=explain,
+        find=mentions,
+        nil=nil,
         threshold=threshold,
         overlapping=overlapping,
         paper=paper,

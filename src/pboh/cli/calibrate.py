@@ -15,16 +15,20 @@ from pboh.files.writing import write_json
 def calibrate_command(
     validation: options.Validation,
     model: options.Model = None,
+    complete: Annotated[
+        list[str] | None,
+        Option("--complete", metavar="DATASET", help="Texts in which every name is annotated; repeatable."),
+    ] = None,
     write: Annotated[bool, Option("--write/--no-write", help="Store the result in the model.")] = True,
     out: options.BesideModel = None,
     json: options.Json = None,
 ) -> None:
     """Turn scores into probabilities that mean what they say, and choose the thresholds.
 
-    This fits the probability that an answer is right (below its threshold, a mention is left unlinked) and
-    the probability that a name found in raw text is worth a link. Use documents the model was not trained on;
-    the figures are for documents left out of the fit. Calibrate after tuning: a calibration belongs to the
-    stored settings.
+    This fits the probability that an answer is right (below its threshold, a mention is left unlinked), that
+    something found in raw text is a name, and that it is worth a link. Use documents the model was not
+    trained on; the figures are for documents left out of the fit. Calibrate after tuning: a calibration
+    belongs to the stored settings.
 
     \b
     Examples:
@@ -37,11 +41,11 @@ def calibrate_command(
     from pboh.linker import load
 
     into = target(model, out) if write else None
-    datasets = [read_dataset(spec) for spec in validation]
+    datasets, annotated = ([read_dataset(spec) for spec in specs] for specs in (validation, complete or []))
     with progress("calibrating") as bar:
-        fitted = calibrate(load(model), datasets, bar)
+        fitted = calibrate(load(model), datasets, bar, annotated)
     if into is not None:
-        store_calibration(into, datasets, fitted)
+        store_calibration(into, [*datasets, *annotated], fitted)
     if json is not None:
         write_json(json, fitted)
     for name, function in fitted.items():

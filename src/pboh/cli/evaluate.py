@@ -44,6 +44,7 @@ def evaluate_command(
     end_to_end: Annotated[
         bool, Option("--end-to-end", help="Hide the mentions, so that they must be found too (A2KB).")
     ] = False,
+    mentions: options.Mentions = "names",
     threshold: options.Threshold = None,
     ablate: Annotated[
         bool, Option("--ablate", help="Measure each extension alone and on top of the others.")
@@ -67,8 +68,9 @@ def evaluate_command(
     Formats are recognised or named: aida:, wned:, bat:, nif:, iitb:, microposts:, jsonl:. A part follows a
     hash sign: aida:FILE#testb, or a slice of the documents: pages.jsonl.gz#150:1000.
 
-    --threshold goes with --end-to-end, --workers with --ablate. A gain of an ablation is the micro F1 with an
-    extension minus the one without it; its report is Markdown. Extensions that are off are added.
+    --mentions and --threshold go with --end-to-end, --workers with --ablate. A gain of an ablation is the
+    micro F1 with an extension minus the one without it; its report is Markdown. Extensions that are off are
+    added.
 
     \b
     Examples:
@@ -98,7 +100,7 @@ def evaluate_command(
     if ablate:
         found = _ablate(sides[0].linker, read, extensions or [], workers or processors())
     elif end_to_end:
-        found = _end_to_end(sides, read, threshold)
+        found = _end_to_end(sides, read, {"mentions": mentions, "threshold": threshold})
     else:
         found = _given_mentions(sides, read, chosen, None if report is None else explained_errors)
     if json is not None:  # files first: who reads the tables may stop early
@@ -155,14 +157,14 @@ def _ablate(linker: Linker, datasets: list[Dataset], names: list[str], workers: 
     return _Found(tables, [asdict(row) for row in rows], write)
 
 
-def _end_to_end(sides: list[_Side], datasets: list[Dataset], threshold: float | None) -> _Found:
+def _end_to_end(sides: list[_Side], datasets: list[Dataset], linking: dict[str, Any]) -> _Found:
     """Link raw texts with each model: what was found, and what of it is right."""
     from pboh.evaluation.end_to_end import POLICY, end_to_end_tables, evaluate_end_to_end
 
     rows, tables = [], []
     for side in sides:
         with progress(f"linking with {side.name}") as bar:
-            results = evaluate_end_to_end(side.linker, datasets, threshold=threshold, report=bar)
+            results = evaluate_end_to_end(side.linker, datasets, report=bar, **linking)
         rows += [{**asdict(result), "model": side.name} for result in results]
         tables += end_to_end_tables(results, side.name)
     return _Found(tables, rows, lambda _: None, POLICY)

@@ -32,7 +32,9 @@ def link_command(
         Literal["table", "json", "html", "nif"], Option("--format", "-f", help="How to write the result.")
     ] = "table",
     out: Annotated[Path | None, options.out("FILE", "Write to this file.", callback=options.writable)] = None,
+    mentions: options.Mentions = "names",
     threshold: options.Threshold = None,
+    nil: options.Nil = False,
     only: options.Only = None,
     paper: options.Paper = False,
     change: options.Change = None,
@@ -51,7 +53,9 @@ def link_command(
 
     text, name = read_text(source)
     linker = options.load_linker(model, paper, change)
-    document = linker.link(text, threshold=threshold, id=name, entities=read_only(linker, only))
+    document = linker.link(
+        text, mentions=mentions, threshold=threshold, nil=nil, id=name, entities=read_only(linker, only)
+    )
     if format == "table" and out is None and output().is_terminal:
         output().print(_table(document) if len(document) else "no mention was found", markup=False)
         return

@@ -51,6 +51,10 @@ Threshold = Annotated[
     float | None,
     Option("--threshold", min=0, max=1, help="Keep links at least this likely.", show_default="the model's"),
 ]
+Mentions = Annotated[
+    Literal["names", "all"], Option("--mentions", help="What to find: names, or concepts too (all).")
+]
+Nil = Annotated[bool, Option("--nil", help="Also show names that no entity is known for.")]
 
 # -- the machine ----------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """Which of the possibilities are names, and which answers are right: fitted functions of the evidence.
 
-Three functions of the kind :class:`pboh.inference.reliability.Reliability`: ``name`` says how probably a span is
-a name, whether an entity is known or not; ``answer`` how probably the answer is right if it is a name; and
-``concept`` how probably a name of the dictionary would be a link in an encyclopaedia, whatever it is.
+Three functions of the kind :class:`pboh.inference.reliability.Reliability`: ``name`` says how probably a
+span is a name, whether an entity is known or not; ``answer`` how probably the answer is right if it is one;
+and ``concept`` how probably a name of the dictionary would be a link in an encyclopaedia, whatever it is.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Decision(NamedTuple):
 
 
 def row_features(solution: Solution, model: Model) -> dict[str, Array]:
-    """What speaks for the answers of a solved part, one number each; and ``entity``, the answers themselves."""
+    """What speaks for the answers of a solved part, one number each; and ``entity``, the answers."""
     features = answer_features(solution, model["entity_occurrences"])
     known = solution.answer >= 0
     answer = np.take_along_axis(solution.unary.entity, np.maximum(solution.answer, 0)[:, None], 1)[:, 0]
@@ -94,7 +94,8 @@ def longer_features(rows: Possibilities, surfaces: Sequence[str], entity: Array)
 
     Clinton beside Bill Clinton. Longer mentions are those that speak elsewhere; ``part`` is either.
     """
-    where, answers, speaking = rows.where.tolist(), entity.tolist(), {}
+    where, answers = rows.where.tolist(), entity.tolist()
+    speaking: dict[str, list[tuple[int, int]]] = {}
     for k in np.flatnonzero(rows.speaks).tolist():
         speaking.setdefault(surfaces[k], []).append((where[k], answers[k]))
     unique = list(dict.fromkeys(surfaces))

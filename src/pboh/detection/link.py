@@ -1,10 +1,9 @@
-"""From raw text to a linked document: what may be a mention is resolved together, then chosen with the answers."""
+"""From raw text to a linked document: what may be a mention is resolved, then chosen with the answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
 REACH = 24
-"""Mentions influence each other over this many places, so that what a text says does not depend on its length."""
+"""Mentions influence each other over this many places: a text means the same alone and in a longer one."""
 PLACES_AT_A_TIME = 96
 """Longer documents are resolved part by part, each with the places around it that it can hear."""
 MARGIN = 1500  # code points of context to each side of a part
@@ -89,7 +88,9 @@ def _longer(surfaces: list[str]) -> dict[str, list[str]]:
 class Choice:
     """Which possibilities are mentions: those that do not overlap and are most probable together."""
 
-    def __init__(self, resolved: Resolved, decision: Decision, mentions: Mentions, threshold: float | None) -> None:
+    def __init__(
+        self, resolved: Resolved, decision: Decision, mentions: Mentions, threshold: float | None
+    ) -> None:
         rows, features = resolved.rows, resolved.features
         size, nothing = len(rows), np.zeros(len(rows))
         known = features["known"] > 0 if size else np.zeros(0, bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy as np
 from pboh.detection.cover_kernels import best_cover
 from pboh.detection.detector import Detector, Spots
 from pboh.detection.finder import Finder
-from pboh.inference.reliability import log_odds
 from pboh.errors import SpanError
+from pboh.inference.reliability import log_odds
 from pboh.inference.spans import Span, check_spans
 from pboh.text.hashing import Array
 
@@ -87,10 +88,9 @@ def check_hints(text: str, hints: Iterable[Sequence[Any]]) -> list[tuple[int, in
     for k, hint in enumerate(hints):
         start, end, *rest = hint
         [span] = check_spans(text, [(start, end)])
-        score = rest[0] if rest else None
-        if len(rest) != 1 or isinstance(score, str) or not 0 <= float(score) <= 1:
+        if len(rest) != 1 or not isinstance(rest[0], Real) or not 0 <= float(rest[0]) <= 1:
             raise SpanError(f"hint {k} is {hint!r}, not (start, end, score) with a score from 0 to 1")
-        checked.append((span.start, span.end, float(score)))
+        checked.append((span.start, span.end, float(rest[0])))
     return checked
 
 
@@ -146,7 +146,9 @@ def _hinted(
     place = {span: k for k, span in enumerate(zip(start.tolist(), end.tolist(), strict=True))}
     new = [(a, b) for a, b, _ in hints if (a, b) not in place]
     lowest = float(name.min(initial=0.025))
-    start, end = (np.concatenate([old, [s[k] for s in new]]).astype(np.int64) for k, old in ((0, start), (1, end)))
+    start, end = (
+        np.concatenate([old, [s[k] for s in new]]).astype(np.int64) for k, old in ((0, start), (1, end))
+    )
     name = np.concatenate([name, np.full(len(new), lowest)])
     link, again = (np.concatenate([old, np.zeros(len(new))]) for old in (link, again))
     place |= {span: len(place) + k for k, span in enumerate(new)}

@@ -30,7 +30,7 @@ def find_again(written, first, last, probability, sure, low, spans, chance, agai
     """Write every span, then the places without a span where a ``sure`` name is written once more.
 
     ``again[k]`` is the highest probability of the words of span k elsewhere in the text, 0 if they occur only
-    once; ``chance`` of an added place is ``low``. Returns how many spans were written, at most as many as fit.
+    once; ``chance`` of an added place is ``low``. Returns how many were written, at most as many as fit.
     """
     n, used = written.size, first.size
     sums, powers = np.zeros(n + 1, np.uint64), np.ones(n + 1, np.uint64)

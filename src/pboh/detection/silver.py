@@ -46,7 +46,9 @@ SHORTEST, LONGEST = 5, 90  # tokens of a silver sentence
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
 _OF_NAMES = ".!)"  # punctuation a name may end with
 OWN = -1  # the page itself, as the source of a name
-Sourced = list[tuple[int, int, int]]  # first token, last token + 1, and the link (or OWN) that says what it means
+Sourced = list[
+    tuple[int, int, int]
+]  # first token, last token + 1, and the link (or OWN) that says what it means
 
 
 class Silver(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class EndToEnd:
 
 
 def evaluate_end_to_end(
-    linker: Linker, datasets: Sequence[Dataset], *, threshold: float | None = None, report: Report = silent
+    linker: Linker, datasets: Sequence[Dataset], *, report: Report = silent, **options: Any
 ) -> list[EndToEnd]:
-    """Link the texts of datasets and compare with their golds."""
+    """Link the texts of datasets, with the ``options`` of linking, and compare with their golds."""
     total, done, results = sum(len(dataset) for dataset in datasets), 0, []
     resolve: Resolve = cache(linker.resolve)
     for dataset in datasets:
@@ -68,7 +68,7 @@ def evaluate_end_to_end(
         linker.link(dataset.documents[0].text if dataset.documents else "")  # compile outside the clock
         for document in dataset:
             began = perf_counter()
-            found = linker.link(document.text, threshold=threshold)
+            found = linker.link(document.text, **options)
             seconds += perf_counter() - began
             size += len(document.text.encode("utf-8", "surrogatepass"))
             stages.update({stage: 1e3 * value / len(dataset) for stage, value in found.timings.items()})

@@ -42,7 +42,9 @@ def _places(label, size, labels):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _within(i, where, reach):  # type: ignore[no-untyped-def]
     """First and last mention + 1 of those after i that are within its reach, but not at its place."""
-    return np.searchsorted(where, where[i], side="right"), np.searchsorted(where, where[i] + reach, side="right")
+    return np.searchsorted(where, where[i], side="right"), np.searchsorted(
+        where, where[i] + reach, side="right"
+    )
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from pboh.model.names import LAYERS
 
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
-FOUND_TOP, FOUND_ZETA, FOUND_FLOOR = 24, 2 / 3, 0.5
+FOUND_TOP, FOUND_ZETA = 24, 2 / 3
 RETIRED = ("damping", "own_words")
 """Settings that did nothing and were removed; models tuned before may still name them."""
 
@@ -98,11 +98,9 @@ class Settings:
         """These settings for mentions that a detector found, which need no link of their own to be right.
 
         Names are not rescued (an unknown name is mostly one nobody wrote about), few candidates are enough,
-        and the words around count for less than around a link that somebody made for its context, but more
-        of them count. Both were chosen on silver sentences and on the development paragraphs.
+        and the words around count for less than around a link that somebody made for its context.
         """
-        words = {"zeta": FOUND_ZETA * self.zeta, "floor": min(self.floor, FOUND_FLOOR)}
-        return self.change(fuzzy=False, top=min(self.top, FOUND_TOP), **words)
+        return self.change(fuzzy=False, top=min(self.top, FOUND_TOP), zeta=FOUND_ZETA * self.zeta)
 
     @property
     def context_weight(self) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 
 from pboh.inference.belief_propagation import Beliefs
 from pboh.inference.entities import EntitySet
+from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.potentials import Pairs, Unary, Windows
 from pboh.inference.score_kernels import conditional_scores
-from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
@@ -21,8 +21,8 @@ class Solution:
 
     ``answer`` is the column of every mention's best candidate, −1 for none, by max-product ``beliefs``;
     ``probability`` is that of the ``marginals`` of sum-product; ``scores`` are the sums of Eq. (c2) given
-    the answers of its ``neighbours``, of which there are so many. Mentions that only listen are answered by
-    these scores.
+    the answers of the neighbours, of which ``neighbours`` is the number. Mentions that only listen are
+    answered by these scores.
     """
 
     text: str

@@ -9,6 +9,7 @@ in raw text is a link to its answer. Both are stored in ``model.json`` together 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -227,9 +228,11 @@ def calibrate(
     ``datasets`` are texts with links, in which not every name need be linked; in ``complete`` ones every name
     is annotated. A model without a finder has no decision on names.
     """
-    documents = [document for dataset in datasets for document in dataset if document.linked]
+    everything = (*datasets, *complete)
+    documents = [document for dataset in everything for document in dataset if document.linked]
+    pages = [document for dataset in datasets for document in dataset if document.linked]
     # a sentence cut from a page shows names that the page linked earlier: no gold for detection
-    wholes = [document for document in documents if document.whole is None] or documents
+    wholes = [document for document in pages if document.whole is None] or documents
     plain = linker.with_settings(threshold=0.0)
     fitted: dict[str, Any] = {}
     # a right answer that is withheld is lost, a wrong one still shows by its probability: F1.5;
@@ -245,15 +248,17 @@ def calibrate(
             report(number + done / len(given), stages, name)
             examples.append(make(plain, document))
         gold = sum(len(document.linked) for document in given)
-        pages = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
-        reliability, figures = fit(examples, features, gold, beta, pages)
+        groups = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
+        reliability, figures = fit(examples, features, gold, beta, groups)
         if name == "calibration":
             reliability = replace(reliability, others=share_of_others(examples))
-        on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in datasets], **figures}
+        on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in everything], **figures}
         fitted[name] = reliability.to_dict() | {"fitted": on}
-    if linker.finder is not None:
-        fitted["names"] = _names(plain, wholes, complete, partial(report_stage, report, stages))
-        fitted["names"]["fitted"]["documents"] = [f"{d.name} ({len(d)})" for d in (*datasets, *complete)]
+    with nullcontext() if complete else suppress(InputError):  # pages may have too few silver sentences
+        if linker.finder is not None:
+            whole = [page for page in pages if page.whole is None]
+            fitted["names"] = _names(plain, whole, complete, partial(report_stage, report, stages))
+            fitted["names"]["fitted"]["documents"] = [f"{d.name} ({len(d)})" for d in everything]
     report(stages, stages)
     return fitted
 

@@ -63,8 +63,8 @@ class SilverPages:
         links = [m for m in document.mentions if m.end <= len(text)]
         entities = [known_entities(self._linker, m.golds) for m in links]
         number = [min((e for e in found if e < self._unknown), default=self._unknown) for found in entities]
-        places = (np.asarray([getattr(m, side) for m in links], np.int64) for side in ("start", "end"))
-        page = Page(0, document.id, text, *places, np.asarray(number, np.int64))
+        start, end = (np.asarray([getattr(m, side) for m in links], np.int64) for side in ("start", "end"))
+        page = Page(0, document.id, text, start, end, np.asarray(number, np.int64))
         codes, cut = page.tokens()
         nobody = np.empty(0, np.int64)
         likely = None if self._told else mostly_linked(self._dictionary, text, cut, nobody)

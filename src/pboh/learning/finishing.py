@@ -55,7 +55,7 @@ def fit(model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), rep
     if not gold and sum(dataset.mentions for dataset in datasets) < LEAST_LINKS:
         return False
     try:
-        fitted = calibrate(load(model, threshold=0.0), datasets, report, complete=gold)
+        fitted = calibrate(load(model, threshold=0.0), pages, report, complete=gold)
     except InputError:
         if gold:
             raise

@@ -27,8 +27,8 @@ _OF_CORPUS = ("wiki", "language", "date")
 def link(call: Call) -> Any:
     """Find the mentions of a text and resolve them together."""
     given = call.json(schemas.LinkRequest)
-    options = {"threshold": given.threshold, "mentions": given.find, "nil": given.nil}
-    return call.resolve(given.text, **options).to_dict(given.candidates)
+    found = call.resolve(given.text, threshold=given.threshold, mentions=given.find, nil=given.nil)
+    return found.to_dict(given.candidates)
 
 
 def disambiguate(call: Call) -> Any:
