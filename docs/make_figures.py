@@ -123,7 +123,39 @@ def full() -> list[tuple[str, str]]:
     return [*linking, extraction_row(), *training_rows(), counting_row()]
 
 
-PAGES = {ROOT / "README.md": short, ROOT / "docs" / "explanation" / "speed.md": full}
+def hostile() -> list[tuple[str, str]]:
+    """What hostile trials found: mutated inputs, attacks on a server, and ordinary requests beside it."""
+    figures = result("hostile")
+    rows = [
+        (
+            f"{row['inputs']:,} mutated inputs: {kind}",
+            f"{row['accepted']:,} accepted, {row['refused']:,} refused, {row['failed']:,} failed; "
+            f"the longest took {row['longest_ms']:.0f} ms",
+        )
+        for kind, row in figures["mutated"].items()
+    ]
+    rows += [
+        (
+            f"attack: {name}",
+            f"health checks {row['health_median_ms']:.0f} ms (median), "
+            f"{row['largest_worker_megabytes']:.0f} MB",
+        )
+        for name, row in figures["attacks"].items()
+    ]
+    return rows + [
+        (
+            f"ordinary requests, one worker, {name}",
+            f"{row['per_second']:.0f} per second, {row['cpu_ms']:.2f} ms of processor time each",
+        )
+        for name, row in figures["ordinary"].items()
+    ]
+
+
+PAGES = {
+    ROOT / "README.md": short,
+    ROOT / "docs" / "explanation" / "speed.md": full,
+    ROOT / "docs" / "how-to" / "deploy.md": hostile,
+}
 
 
 def with_figures(text: str, rows: list[tuple[str, str]]) -> str:

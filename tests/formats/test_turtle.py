@@ -190,3 +190,35 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_real_files(shared: Path, file: str) -> None:
     text = (shared / "benchmarks" / file).read_text(encoding="utf-8")
     assert set(as_rdflib(text)) == set(reference(text))  # no blank nodes in them
+
+
+@pytest.mark.parametrize(
+    "turtle",
+    [
+        "<a:s> <a:p> " + "<<( <a:a> <a:b> " * 100_000 + "1" + " )>>" * 100_000 + " .",
+        "<a:s> <a:p> 'x' , <<( <a:a> <a:b> 1 )>> .",
+        "<a:s> <a:p> <a:o> {| <a:a> 1 |} .",
+        "<< <a:s> <a:p> 1 >> <a:q> 2 .",
+        "@prefix p: <a:> . p:a\\'b p:c <<( p:a p:b 1 )>> , 'x' .",
+        '<a:"s> <a:p> <<( <a:a> <a:b> 1 )>> , "x" .',
+        '<a:s> <a:p> "x\ny" , <<( <a:a> <a:b> 1 )>> , "x" .',
+        "<a:s> <a:p> 1 . # it's\r<a:s> <a:p> <<( <a:a> <a:b> 1 )>> , 'x' .",
+    ],
+)
+def test_statements_about_statements_are_refused(turtle):
+    """They are RDF 1.2, and nested deeply they would end the process."""
+    with pytest.raises(TurtleError, match=r"RDF 1\.2"):
+        list(parse_turtle(turtle))
+
+
+@pytest.mark.parametrize("text", ["<<a>>", "<<", "'<<'", "{|", '"<<', "\\<<", "#<<"])
+def test_angle_brackets_may_be_said(text):
+    written = [
+        f"<a:s> <a:p> {quoted(text)} .",
+        f"<a:s> <a:p> {quoted(text)} . # <<( it's",
+    ]
+    if not set(text) & {"\\", "'"}:
+        written += [f"<a:s> <a:p> '''{text}''' .", f"<a:s> <a:p> '{text}' ."]
+    for turtle in written:
+        [(_, _, value)] = parse_turtle(turtle)
+        assert str(value) == text

@@ -12,6 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from served import TEXT, mentions_of
+from starlette.testclient import TestClient
+
+from pboh.service.app import create_app
+from pboh.service.bounded import BoundedLinker
 
 JSON = {"content-type": "application/json"}
 
@@ -259,3 +263,35 @@ def test_nothing_from_a_request_is_fetched_or_opened(client, monkeypatch):
         "/nif", content=base + '<d> nif:isString "Bayern" .', headers={"content-type": "text/turtle"}
     )
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing/here", 404),
+        ("GET", "/v1/entities/Nobody at all", 404),
+        ("DELETE", "/v1/link", 405),
+        ("BREW", "/nif", 405),
+        ("GET", "/rest/annotate?text=x&confidence=2", 400),
+        ("GET", "/rest/spot?text=Bayern", 406),
+        ("POST", "/nif", 422),
+        ("POST", "/reconcile?callback=1", 400),
+        ("POST", "/v1/link", 415),
+    ],
+)
+def test_every_error_is_json(address, method, path, status):
+    response = httpx.request(method, f"{address}{path}", headers={"accept": "text/html"}, timeout=30)
+    assert response.status_code == status and response.headers["content-type"] == "application/json"
+    assert response.json()["error"].endswith(".")
+    assert status != 405 or response.headers["allow"]
+
+
+def test_a_defect_is_json_too_and_told_to_the_log_only(linker, monkeypatch, caplog):
+    bounded = BoundedLinker(lambda: linker)
+    bounded.load()
+    monkeypatch.setattr(type(linker), "disambiguate", lambda *_, **__: {}["secret"])
+    with TestClient(create_app(bounded)) as client:
+        response = client.post("/v1/disambiguate", json={"text": TEXT, "mentions": mentions_of()})
+    assert response.status_code == 500 and "secret" not in response.text
+    assert response.json()["error"].startswith("something went wrong")
+    assert "secret" in caplog.text

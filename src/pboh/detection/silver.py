@@ -43,7 +43,7 @@ from pboh.text.hashing import Array
 MOSTLY_LINKED = 4
 """Level of link probability from which a name must be explained where case tells nothing: a quarter."""
 SHORTEST, LONGEST = 5, 90  # tokens of a silver sentence
-_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 _OF_NAMES = ".!)"  # punctuation a name may end with
 OWN = -1  # the page itself, as the source of a name
 Sourced = list[

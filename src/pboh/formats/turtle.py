@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,15 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 EXPANSION = 20
 """Terms written out in full may be this many times as long as the text; real files stay below five times."""
 ALLOWANCE = 1 << 22  # characters that any text may expand to, however short it is
+
+
+_QUOTING = "statements about statements (RDF 1.2) are not read"
+_TOKENS = re.compile(  # what may hide two angle brackets that mean nothing, and those that do
+    r"""\\.|\#[^\n\r]*+|<[^<>]*+>|(?P<quoting><<)"""
+    r'''|"{3}(?:[^"\\]|\\.|"(?!""))*+"{3,5}+|"(?:[^"\\]|\\.)*+"'''
+    r"""|'{3}(?:[^'\\]|\\.|'(?!''))*+'{3,5}+|'(?:[^'\\]|\\.)*+'""",
+    re.DOTALL,
+)
 
 
 class TurtleError(InputError, ValueError):
@@ -58,6 +68,8 @@ def parse_turtle(text: str, base: str | None = None) -> Iterator[Triple]:
     """
     from pyoxigraph import RdfFormat, parse  # noqa: PLC0415  (writing Turtle does not need it)
 
+    if "<<" in text and any(token["quoting"] for token in _TOKENS.finditer(text)):
+        raise TurtleError(_QUOTING)  # before the parser, which ends the process when they are nested deeply
     left = ALLOWANCE + EXPANSION * len(text)
     data = text.encode("utf-8", "replace")
     try:
@@ -77,6 +89,8 @@ def _term(node: pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
     kind = type(node).__name__
     if kind == "Literal":
         return Literal(node.value, node.datatype.value, node.language)  # type: ignore[union-attr]
+    if kind == "Triple":
+        raise TurtleError(_QUOTING)
     return IRI(node.value) if kind == "NamedNode" else Blank(node.value)
 
 

@@ -51,6 +51,7 @@ class Address:
     parameters: tuple[dict[str, Any], ...] = ()
     refuses: Mapping[int, str] = field(default_factory=dict)  # statuses beyond the usual ones
     example: Any = None  # of a body
+    bodiless: bool = False  # whether the body may be left out
     instant: bool = False
 
     def response(self, call: Call) -> Response:
@@ -76,7 +77,7 @@ class Address:
             content = _content(self.takes)
             for media in content.values() if self.example else ():
                 media["example"] = self.example
-            operation["requestBody"] = {"required": True, "content": content}
+            operation["requestBody"] = {"required": not self.bodiless, "content": content}
         return operation
 
 
@@ -86,6 +87,13 @@ def parameter(
     """A parameter as OpenAPI writes it, a string unless ``type`` says otherwise."""
     shape = {**STRING, **schema}
     return {"name": name, "in": place, "required": required, "description": description, "schema": shape}
+
+
+def form(*parameters: dict[str, Any]) -> dict[str, Shape]:
+    """A body that holds parameters as the fields of a form."""
+    fields = {given["name"]: given.get("schema", STRING) for given in parameters}
+    required = [given["name"] for given in parameters if given["required"]]
+    return {FORM: {"type": "object", "properties": fields, "required": required}}
 
 
 def openapi(addresses: Iterable[Address]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from pboh.service.protocols import nif, reconcile, rel, spotlight, v1
 
 _PATIENCE = 5.0  # seconds a worker waits for its model before it takes requests that it can only put off
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_INDEX = {"text/html": STRING}
 _PLACES = {"index.html": ["/"], "docs.html": ["/docs"]}
 
 
@@ -46,11 +47,11 @@ def create_app(bounded: BoundedLinker) -> Guard:
         bounded.stop()
 
     protocols = (v1, nif, spotlight, rel, reconcile)
-    addresses = [address for protocol in protocols for address in protocol.ADDRESSES] + _OPERATION
+    addresses = [address for protocol in protocols for address in protocol.ADDRESSES] + _OPERATION + _pages()
     description = _fixed(json_response(openapi(addresses)))
     addresses.append(Address("GET", "/openapi.json", description, "page", instant=True))
     by_path: dict[str, dict[str, Address]] = defaultdict(dict)
-    for address in [*addresses, *_pages()]:
+    for address in addresses:
         by_path[address.path][address.method] = address
     routes = [Route(path, _endpoint(bounded, found), methods=list(found)) for path, found in by_path.items()]
     return Guard(Starlette(routes=routes, lifespan=life, exception_handlers=_REFUSALS), bounded.metrics)
@@ -135,9 +136,16 @@ def _pages() -> list[Address]:
         if kind := _TYPES.get(entry.name.rpartition(".")[2]):
             page = Response(entry.read_bytes(), headers={"cache-control": "no-cache"}, media_type=kind)
             paths = [f"/page/{entry.name}", *_PLACES.get(entry.name, ())]
-            found += [Address("GET", path, _fixed(page), "page", instant=True) for path in paths]
+            found += [
+                Address("GET", path, _fixed(page), "page", gives=_INDEX if path == "/" else {}, instant=True)
+                for path in paths
+            ]
     return found
 
 
 def _fixed(response: Response) -> Callable[[Call], Response]:
-    return lambda _: response
+    def page(call: Call) -> Response:
+        """A page for browsers."""
+        return response
+
+    return page

@@ -107,7 +107,7 @@ class Call:
         if self._media_type()[0] != "application/json":
             raise RequestError(415, "this address reads application/json")
         try:
-            return msgspec.json.decode(self.body, type=kind)
+            return _decoded(self.body, kind)
         except msgspec.ValidationError as wrong:
             raise RequestError(422, _sentence(str(wrong))) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -166,15 +166,34 @@ def problem(error: PbohError) -> Response:
     return json_response({"error": str(error)}, status, {"retry-after": "1"} if status == 503 else None)
 
 
-def number(given: dict[str, str], name: str, default: float, low: float, high: float) -> float:
+def number(
+    given: dict[str, str], name: str, default: float, low: float, high: float, *, whole: bool = False
+) -> float:
     """A numeric parameter within bounds."""
     try:
-        value = float(given[name]) if given.get(name, "").strip() else default
+        value = float(given[name] if given.get(name, "").strip() else default)
     except ValueError:
         raise RequestError(400, f"{name} is {clean(given[name])!r}, not a number") from None
     if not low <= value <= high:
         raise RequestError(400, f"{name} is {clean(given[name])}, not between {low:g} and {high:g}")
+    if whole and not value.is_integer():
+        raise RequestError(400, f"{name} is {clean(given[name])}, not a whole number")
     return value
+
+
+def _decoded(body: bytes, kind: type[T]) -> T:
+    """JSON as a value of that type; 1.0 is an integer too, as JSON Schema says."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as wrong:
+        if "`int`, got `float`" not in str(wrong):
+            raise
+        return msgspec.convert(msgspec.json.Decoder(float_hook=_number).decode(body), kind)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def _sentence(wrong: str) -> str:

@@ -208,3 +208,12 @@ def test_every_answer_forbids_what_a_page_could_do_with_it(client):
         headers = client.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert "script-src 'self'" in headers["content-security-policy"]
+
+
+def test_whole_numbers_may_be_written_with_a_point(client):
+    body = b'{"text": "Bayern won", "mentions": [{"start": 0.0, "end": 6e0}], "candidates": %s}'
+    headers = {"content-type": "application/json"}
+    assert client.post("/v1/disambiguate", content=body % b"2.0", headers=headers).status_code == 200
+    for wrong in (b"2.5", b"1e400", b"NaN"):
+        refused = client.post("/v1/disambiguate", content=body % wrong, headers=headers)
+        assert refused.status_code == 422 and refused.json()["error"].endswith(".")

@@ -21,6 +21,7 @@ from pboh.formats.turtle import IRI, TYPE, Literal, TurtleError, parse_turtle
 from pboh.service.address import STRING, Address
 from pboh.service.call import Call
 from pboh.service.errors import RequestError, clean, too_many
+from pboh.service.options import Limits
 
 MEDIA_TYPES = ("application/x-turtle", "text/turtle")
 _FIELDS = {
@@ -33,8 +34,7 @@ _FIELDS = {
 _CONTAINERS = frozenset(NIF + name for name in ("Sentence", "Paragraph", "Title", "Structure", "Page"))
 _FRAGMENT = re.compile(r"(?:char=|offset_)(\d{1,10})[,_](\d{1,10})$")
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-_MOST_CONTEXTS = 100
-_MOST_RESOURCES = 100_000
+_RESOURCES_PER_MENTION = 10  # phrases, sentences, and whatever else is said of them
 
 
 @dataclass(slots=True)
@@ -59,15 +59,16 @@ class Context:
 
 def annotate(call: Call) -> Response:
     """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
-    contexts = read(call.text(*MEDIA_TYPES))
+    contexts = read(call.text(*MEDIA_TYPES), call.limits)
     parts = [write(c, call.resolve(c.text, _code_points(c) or None)) for c in contexts]
     kind = "text/turtle" if "text/turtle" in call.request.headers.get("accept", "") else MEDIA_TYPES[0]
     return Response("".join([HEAD, *parts]).encode(), headers={"content-type": f"{kind}; charset=utf-8"})
 
 
-def read(turtle: str) -> list[Context]:
+def read(turtle: str, limits: Limits = Limits()) -> list[Context]:  # noqa: B008  (it is frozen)
     """The contexts of a NIF document with their phrases, in the order written."""
     found: dict[str, dict[str, str]] = {}  # what was said of each subject
+    most = _RESOURCES_PER_MENTION * limits.total_mentions
     try:
         for subject, predicate, value in parse_turtle(turtle):
             name = _FIELDS.get(predicate, "")
@@ -77,11 +78,13 @@ def read(turtle: str) -> list[Context]:
                     kinds["container"] = str(value)
             elif name == "context" or (name and isinstance(value, Literal)):
                 found.setdefault(subject, {})[name] = str(value)
-            if len(found) > _MOST_RESOURCES:
-                raise too_many(len(found), "resources", _MOST_RESOURCES)
+            if len(found) > most:
+                raise too_many(len(found), "resources", most)
     except TurtleError as reason:
         raise RequestError(400, reason.what, where=reason.where) from None
     contexts = _contexts(found)
+    if len(contexts) > limits.documents:
+        raise too_many(len(contexts), "contexts", limits.documents)
     for address, said in found.items():
         context = contexts.get(said.get("context", ""))
         phrase = _phrase(address, said) if context and not said.keys() & {"text", "container"} else None
@@ -98,8 +101,6 @@ def _contexts(found: dict[str, dict[str, str]]) -> dict[str, Context]:
     }
     if not contexts:
         raise RequestError(422, "there is no nif:Context with a nif:isString")
-    if len(contexts) > _MOST_CONTEXTS:
-        raise too_many(len(contexts), "contexts", _MOST_CONTEXTS)
     if not all(isinstance(subject, IRI) and subject and not _NO_IRI.search(subject) for subject in contexts):
         todo = "Give it an absolute IRI"
         raise RequestError(422, "the nif:Context has no address of its own", todo=todo)
@@ -174,5 +175,5 @@ def write(context: Context, document: Document) -> str:
     return "".join(parts)
 
 
-_TURTLE = dict.fromkeys(MEDIA_TYPES, STRING)
+_TURTLE = {kind: {**STRING, "format": "nif"} for kind in MEDIA_TYPES}
 ADDRESSES = [Address("POST", "/nif", annotate, "GERBIL", takes=_TURTLE, gives=_TURTLE)]

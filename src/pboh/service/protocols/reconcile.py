@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from pboh.document import Mention
 from pboh.formats.identifiers import DBPEDIA, dbpedia, underscored
-from pboh.service.address import FORM, JSON, STRING, Address, parameter
+from pboh.service.address import JSON, STRING, Address, form, parameter
 from pboh.service.call import Call, json_response, number
 from pboh.service.errors import RequestError, clean, too_many
 
@@ -43,7 +43,7 @@ def suggest(call: Call) -> Response:
     """Entities whose name is `prefix`."""
     given = call.fields()
     prefix = given.get("prefix", "")
-    skip = int(number(given, "cursor", 0, 0, 10_000))
+    skip = int(number(given, "cursor", 0, 0, 10_000, whole=True))
     found = call.named(prefix) if prefix.strip() else []
     rows = [{"id": underscored(e.title), "name": e.title, "notable": [_TYPE]} for e in found[skip:]]
     return _open({"result": rows}, given)
@@ -135,16 +135,13 @@ def _open(value: Any, given: dict[str, str]) -> Response:
 
 
 _ANY = {JSON: {"type": "object"}}
-_QUERIES = parameter("queries", "Queries as JSON, by key.")
+_QUERIES = parameter("queries", "Queries as JSON, by key.", format="reconciliation-queries")
+_PREFIX = parameter("prefix", "A name.")
 _ID = parameter("id", "An identifier this service gave.")
-_FORMS = {FORM: {"type": "object", "properties": {"queries": STRING}}}
 ADDRESSES = [
     Address("GET", "/reconcile", reconcile, "OpenRefine", gives=_ANY, parameters=(_QUERIES,)),
-    Address("POST", "/reconcile", reconcile, "OpenRefine", takes=_FORMS, gives=_ANY),
-    Address(
-        "GET", "/reconcile/suggest/entity", suggest, "OpenRefine",
-        gives=_ANY, parameters=(parameter("prefix", "A name."),),
-    ),
+    Address("POST", "/reconcile", reconcile, "OpenRefine", takes=form(_QUERIES), gives=_ANY, bodiless=True),
+    Address("GET", "/reconcile/suggest/entity", suggest, "OpenRefine", gives=_ANY, parameters=(_PREFIX,)),
     Address(
         "GET", "/reconcile/preview", preview, "OpenRefine",
         gives={"text/html": STRING}, parameters=(_ID,), refuses={404: "No such entity."},

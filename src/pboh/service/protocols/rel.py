@@ -9,14 +9,14 @@ from msgspec import Meta, Struct
 from pboh.formats.identifiers import underscored
 from pboh.service.address import JSON, Address
 from pboh.service.call import Call
-from pboh.service.protocols.v1_schemas import Index, Text
+from pboh.service.protocols.v1_schemas import Index, Length, Text
 
 
 class RelRequest(Struct, forbid_unknown_fields=True):
     """A text and, for disambiguation only, its spans as (start, length)."""
 
     text: Text
-    spans: Annotated[list[tuple[Index, Index]], Meta(description="Empty: the mentions are found.")] = []
+    spans: Annotated[list[tuple[Index, Length]], Meta(description="Empty: the mentions are found.")] = []
     tagger: Annotated[str | None, Meta(description="Accepted and ignored: there is one detector.")] = None
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from pboh.document import Document, Entity, Mention
 from pboh.formats.identifiers import dbpedia, escaped
-from pboh.service.address import FORM, JSON, STRING, Address, parameter
+from pboh.service.address import JSON, STRING, Address, form, parameter
 from pboh.service.call import Call, json_response, number
 from pboh.service.errors import RequestError, clean
 
@@ -33,7 +33,7 @@ class _Question:
                 raise RequestError(400, f"entities have no types here, so {name} cannot filter them")
         self.text = given["text"]
         self.confidence = number(given, "confidence", 0.0, 0.0, 1.0)
-        self.support = int(number(given, "support", 0, 0, 2**53))
+        self.support = int(number(given, "support", 0, 0, 10**9, whole=True))
         self.policy = given.get("policy", "whitelist")
         if self.policy not in ("whitelist", "blacklist", ""):
             raise RequestError(400, f"policy is {clean(self.policy)!r}, not whitelist or blacklist")
@@ -191,8 +191,8 @@ def read_annotation(xml: str) -> tuple[str, list[tuple[int, int]]]:
     if root != "annotation" or text is None:
         raise RequestError(422, 'text is not Spotlight\'s XML: <annotation text="…"> expected')
     spans = []
-    for _, form in elements[1:]:
-        name, offset = form.get("name", ""), form.get("offset", "")
+    for _, given in elements[1:]:
+        name, offset = given.get("name", ""), given.get("offset", "")
         if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
             raise RequestError(422, f"the offset of {clean(name)!r} is {clean(offset)!r}, not a number")
         start = int(offset)
@@ -207,14 +207,22 @@ def _declared(version: str, encoding: str | None, standalone: int) -> None:
         raise RequestError(400, f"the annotation is in UTF-8, not {clean(encoding)}")
 
 
-_PARAMETERS = (
-    parameter("text", "The text; for `disambiguate`, Spotlight's XML with the surface forms.", required=True),
-    parameter("confidence", "Leave out answers less probable than this (0 to 1)."),
-    parameter("support", "Leave out entities with fewer links than this."),
-    parameter("policy", "Accepted; it only matters together with a filter by type, which there is none."),
-)
-_FIELDS = {given["name"]: given["schema"] for given in _PARAMETERS}
-_FORMS = {FORM: {"type": "object", "properties": _FIELDS, "required": ["text"]}}
+_COMMON = (
+    parameter(
+        "confidence", "Leave out answers less probable than this.", type="number", minimum=0, maximum=1
+    ),
+    parameter(
+        "support", "Leave out entities with fewer links than this.", type="integer", minimum=0, maximum=10**9
+    ),
+    parameter(
+        "policy", "Accepted; it would only matter together with filters, and there are none.",
+        enum=["whitelist", "blacklist"],
+    ),
+)  # fmt: skip
+_TEXT = parameter("text", "The text.", required=True, minLength=1)
+_XML = parameter("text", "Spotlight's XML with the surface forms.", required=True, format="spotlight-xml")
+
+
 _JSON: dict[str, Any] = {JSON: {"type": "object"}}
 _PAGE: dict[str, Any] = {**_JSON, HTML: STRING}
 ADDRESSES = [
@@ -222,6 +230,14 @@ ADDRESSES = [
         method, f"/rest/{answer.__name__}", answer, "DBpedia Spotlight",
         gives=gives, refuses={406: "None of the accepted formats is available."}, **asked,
     )
-    for answer, gives in ((annotate, _PAGE), (disambiguate, _PAGE), (candidates, _JSON), (spot, _JSON))
-    for method, asked in (("GET", {"parameters": _PARAMETERS}), ("POST", {"takes": _FORMS}))
+    for answer, text, gives in (
+        (annotate, _TEXT, _PAGE),
+        (disambiguate, _XML, _PAGE),
+        (candidates, _TEXT, _JSON),
+        (spot, _TEXT, _JSON),
+    )
+    for method, asked in (
+        ("GET", {"parameters": (text, *_COMMON)}),
+        ("POST", {"takes": form(text, *_COMMON)}),
+    )
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from pboh.service.address import REFERENCE
 
 Text = Annotated[str, Meta(description="The document. Offsets count its code points.")]
 Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Length = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Shown = Annotated[int, Meta(ge=0, le=256, description="How many candidates to show per mention.")]
 Share = Annotated[float, Meta(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")]
 Find = Annotated[Literal["names", "all"], Meta(description="What is found: names, or concepts too.")]
@@ -21,7 +22,7 @@ class GivenMention(Struct, forbid_unknown_fields=True, gc=False):
     """A span of the text; ``entity`` clamps it to a title, and it then steers the rest."""
 
     start: Annotated[Index, Meta(description="First code point.")]
-    end: Annotated[Index, Meta(description="One behind the last code point.")]
+    end: Annotated[Length, Meta(description="One behind the last code point.")]
     entity: Annotated[str | None, Meta(description="A title the mention is known to mean.")] = None
 
 

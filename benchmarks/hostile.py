@@ -1,0 +1,231 @@
+"""Hostile trials at length: mutated inputs for every parser, attacks on a server, and ordinary requests.
+
+``python -m benchmarks hostile --inputs 1000000`` mutates that many inputs. With ``PBOH_BEFORE`` naming the
+``src`` of another checkout, ordinary requests are measured there too, in turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.attacks import ATTACKS, watch
+from benchmarks.common import sample_model, save, table
+from benchmarks.service import Server, as_request, serving, some_documents
+from pboh.corpus.titles import Site
+from pboh.corpus.wikitext.reader import plain_text
+from pboh.errors import PbohError
+from pboh.formats.nif import to_nif
+from pboh.linker import load
+from pboh.service.protocols.nif import read
+from pboh.service.protocols.spotlight import read_annotation
+
+INPUTS = 1_000_000
+SHARES = {"Turtle (NIF)": 0.4, "XML (Spotlight)": 0.2, "wikitext": 0.3, "HTTP requests": 0.1}
+SLOW = 1.0  # seconds that no small input should take
+BOUND = 1_000  # megabytes of a worker, as the documentation says
+ROUNDS = 3
+TOKENS = (
+    b"\0", b"\xff", b'"', b"'", b"<", b">", b"[", b"{", b"\\", b";",
+    b"\xed\xa0\x80", b"\xf0\x9f\x99\x82", b"\xe2\x80\xae", b"&#0;", b"&x;", b"[[", b"]]",
+    b"{{", b"}}", b"{|", b"|}", b"<!--", b"<ref>", b"<nowiki>", b"\\u0000", b'"""', b"@prefix", b"@base <",
+    b"^^", b"\r\n\r\n", b"%00", b"-1", b"99999999999999999999", b"1e999", b"NaN", b"null",
+    b"<<", b"<<( <a:b> <a:c> ", b")>>", b"content-length: 5\r\n", b"transfer-encoding: chunked\r\n",
+    b"upgrade: h2c\r\n",
+)  # fmt: skip
+
+
+def main(inputs: int = INPUTS) -> dict[str, Any]:
+    """Run all three parts."""
+    model = sample_model()
+    results: dict[str, Any] = {"inputs": inputs, "bound_megabytes": BOUND}
+    with serving(model, 1, "--max-seconds", "5") as server:
+        results["mutated"] = {
+            kind: mutated(kind, work, seeds, int(inputs * SHARES[kind]))
+            for kind, (work, seeds) in parsers(model, server).items()
+        }
+        results["attacks"] = {}
+        for name, attack in ATTACKS.items():
+            results["attacks"][name] = watch(server.port, server.workers, attack)
+            print(f"{name}: {results['attacks'][name]}", flush=True)
+    results["ordinary"] = ordinary(model)
+    show(results)
+    return save("hostile", results)
+
+
+# -- mutated inputs -------------------------------------------------------------------------------------
+
+Work = Callable[[bytes], bool]
+"""Reads an input; whether it was accepted."""
+
+
+def parsers(model: Path, server: Server) -> dict[str, tuple[Work, list[bytes]]]:
+    """What reads foreign bytes, with inputs as they should be."""
+    linker, site = load(model), Site.default("en")
+    texts = [text[:500].replace('"', "'").replace("\\", " ") for text, _ in some_documents()[:20]]
+    turtle = [to_nif(linker.link(text)).encode() for text in texts]
+    xml = [f'<annotation text="{escape(text)}"/>'.encode() for text in texts]
+    wikitext = [WIKITEXT.replace("TEXT", text).encode() for text in texts]
+    return {
+        "Turtle (NIF)": (lambda data: bool(read(text_of(data))), turtle),
+        "XML (Spotlight)": (lambda data: bool(read_annotation(text_of(data))), xml),
+        "wikitext": (lambda data: plain_text(text_of(data), site) is not None, wikitext),
+        "HTTP requests": (lambda data: is_answered(server.port, data), requests_of(texts, turtle, xml)),
+    }
+
+
+WIKITEXT = """'''TEXT''' [[A|b]] {{c|d=[[e]]}} <ref>TEXT</ref>
+== [[F]] ==
+{| class=g
+|-
+! h || i
+| TEXT
+|}
+<gallery>File:J|[[K]]</gallery>[[Category:L]]"""
+
+
+def requests_of(texts: list[str], turtle: list[bytes], xml: list[bytes]) -> list[bytes]:
+    """Requests in every protocol."""
+    made = [as_request((text, [(0, 5)])) for text in texts]
+    for text, nif, form in zip(texts, turtle, xml, strict=True):
+        given = json.dumps({"text": text, "spans": [[0, 5]]}).encode()
+        queries = urlencode({"queries": json.dumps({"q": {"query": text[:20]}})}).encode()
+        made += [
+            post("/nif", "text/turtle", nif),
+            post("/rel", "application/json", given),
+            post(
+                "/rest/disambiguate", "application/x-www-form-urlencoded", urlencode({"text": form}).encode()
+            ),
+            post("/reconcile", "application/x-www-form-urlencoded", queries),
+        ]
+    return made
+
+
+def post(path: str, kind: str, body: bytes) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def text_of(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def is_answered(port: int, data: bytes) -> bool:
+    """Whether a request got an answer that is not an error; an error of the server's own is a failure."""
+    if len(data) % 2:  # every other one is changed in its body alone, as far as its length is concerned
+        head, end, body = data.partition(b"\r\n\r\n")
+        data = re.sub(rb"content-length: \d+", b"content-length: %d" % len(body), head) + end + body
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as client:
+        try:
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+            raw = b"".join(iter(lambda: client.recv(65536), b""))
+        except ConnectionError:  # refused while it was still sending
+            return False
+    status = raw[9:12]
+    if status.startswith(b"5") and status != b"501":  # a transfer coding that nobody knows
+        raise RuntimeError(raw[:300])
+    return status.startswith(b"2")
+
+
+def mutated(kind: str, work: Work, seeds: Sequence[bytes], count: int) -> dict[str, Any]:
+    """Read so many mutants: how many were accepted and refused, what failed, and the longest time."""
+    chance = random.Random(kind)
+    accepted, failures, longest, slow = 0, [], 0.0, 0
+    began = shown = time.monotonic()
+    for done in range(count):
+        data = mutant(chance, seeds)
+        start = time.perf_counter()
+        try:
+            accepted += work(data)
+        except PbohError:
+            pass
+        except Exception as failure:
+            failures.append({"failure": repr(failure)[:300], "input": data[:2000].hex()})
+        seconds = time.perf_counter() - start
+        longest, slow = max(longest, seconds), slow + (seconds > SLOW)
+        if time.monotonic() - shown > 10:
+            shown = time.monotonic()
+            print(f"{kind}: {done:,} of {count:,}, {len(failures)} failed", flush=True)
+    return {
+        "inputs": count,
+        "accepted": accepted,
+        "refused": count - accepted - len(failures),
+        "failed": len(failures),
+        "failures": failures[:5],
+        "slow": slow,
+        "longest_ms": 1e3 * longest,
+        "seconds": time.monotonic() - began,
+    }
+
+
+def mutant(chance: random.Random, seeds: Sequence[bytes]) -> bytes:
+    """A seed with some bytes flipped, cut out, repeated, put in, or taken from another seed."""
+    data = bytearray(chance.choice(seeds))
+    for _ in range(chance.randint(1, 8)):
+        at, size = chance.randrange(len(data) + 1), chance.choice((1, 2, 5, 20, 100))
+        match chance.randrange(6):
+            case 0 if at < len(data):
+                data[at] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[at : at + size]
+            case 2:
+                data[at:at] = data[at : at + size] * chance.choice((1, 2, 50))
+            case 3:
+                data[at:at] = chance.choice(TOKENS) * chance.choice((1, 1, 3, 100))
+            case 4:
+                other = chance.choice(seeds)
+                start = chance.randrange(len(other))
+                data[at : at + size] = other[start : start + size]
+            case _ if chance.random() < 0.2:
+                del data[at:]
+    return bytes(data)
+
+
+# -- ordinary requests ----------------------------------------------------------------------------------
+
+
+def ordinary(model: Path) -> dict[str, Any]:
+    """Requests that mean no harm: the best of some rounds, here and (in turns) before."""
+    requests = [as_request(job) for job in some_documents()]
+    here = os.environ.get("PYTHONPATH", "")
+    sources = {"now": here} | ({"before": os.environ["PBOH_BEFORE"]} if "PBOH_BEFORE" in os.environ else {})
+    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in sources}
+    for _ in range(ROUNDS):
+        for name, source in sources.items():
+            os.environ["PYTHONPATH"] = source
+            with serving(model, 1) as server:
+                rounds[name].append(server.measure(requests, 8, 2_000))
+    os.environ["PYTHONPATH"] = here
+    return {
+        name: {
+            "per_second": max(row["per_second"] for row in rows),
+            "p50_ms": min(row["p50_ms"] for row in rows),
+            "cpu_ms": min(row["cpu_ms"] for row in rows),
+        }
+        for name, rows in rounds.items()
+    }
+
+
+def show(results: dict[str, Any]) -> None:
+    columns = ("parser", "inputs", "accepted", "refused", "failed", "longest ms")
+    keys = ("inputs", "accepted", "refused", "failed", "longest_ms")
+    table("Mutated inputs", columns, [(n, *(r[k] for k in keys)) for n, r in results["mutated"].items()])
+    columns = ("attack", "health check, median ms", "longest ms", "largest worker MB")
+    table("Attacks", columns, [(name, *row.values()) for name, row in results["attacks"].items()])
+    columns = ("ordinary requests", "per second", "p50 ms", "CPU ms")
+    table("Ordinary requests", columns, [(name, *row.values()) for name, row in results["ordinary"].items()])
+
+
+if __name__ == "__main__":
+    main()
