@@ -14,6 +14,8 @@ import psutil
 import pytest
 from served import BODY, PBOH, serving, wait_until
 
+from pboh.service.options import listen
+
 
 def refused(*options, code=1):
     command = [sys.executable, "-c", PBOH, "serve", *options]
@@ -162,3 +164,13 @@ def test_the_web_stack_is_imported_only_when_it_is_used():
     code = "import sys, pboh.linker, pboh.cli.serve, pboh.service.options; print('starlette' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_answers_do_not_wait_for_acknowledgements():
+    """asyncio switches Nagle's algorithm off for sockets that say they are TCP, and for no others."""
+    with listen("127.0.0.1", 0) as listening:
+        listening.listen()
+        with socket.create_connection(listening.getsockname()) as client:
+            accepted, _ = listening.accept()
+            assert accepted.proto == socket.IPPROTO_TCP and client
+            accepted.close()

@@ -44,7 +44,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket bound to an address; fails with a sentence when nobody can listen there."""
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With its protocol named, asyncio sends every part of an answer at once; otherwise each waits 40 ms.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
