@@ -24,7 +24,8 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
     prior = np.zeros((n, top), np.float64)
     size = np.zeros(n, np.int32)
     total = np.zeros(n, np.float64)
-    slot_entity = np.full(SLOTS, EMPTY, np.uint64)
+    slot_entity = np.empty(SLOTS, np.uint64)
+    slot_entity[:] = EMPTY
     slot_value = np.zeros(SLOTS, np.float64)
     used = np.empty(SLOTS, np.int64)
     for i in range(n):
@@ -53,7 +54,7 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
     return found, prior, size, total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _best(slot_entity, slot_value, used, found, prior):  # type: ignore[no-untyped-def]
     """Put the best entries into ``found``, best first (ties: lower entity), normalised into ``prior``.
 

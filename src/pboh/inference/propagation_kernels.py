@@ -119,9 +119,11 @@ def run_rounds(unary, size, edges, summing, rounds, epsilon, record, history):  
                 top = max(top, total[i, a])
             for a in range(r):
                 centred[i, a] = total[i, a] - top if a < size[i] else -np.inf
+                if summing:
+                    centred[i, a] = np.exp(centred[i, a])
                 total[i, a] = unary[i, a]
         if summing:
-            change = _sum_round(size, edges, np.exp(centred), message, total)
+            change = _sum_round(size, edges, centred, message, total)
         else:
             change = _max_round(size, edges, centred, message, total)
         done += 1
@@ -195,7 +197,8 @@ def _sum_round(size, edges, weight, message, total):  # type: ignore[no-untyped-
     r = weight.shape[1]
     w_i, w_j, to_i, to_j = np.empty(r), np.empty(r), np.empty(r), np.empty(r)
     inverse = np.empty((2, r))
-    product = np.ones(weight.shape)
+    product = np.empty(weight.shape)
+    product[:] = 1.0
     change = 1.0
     for edge in range(len(left)):
         i, j = left[edge], right[edge]
@@ -216,11 +219,13 @@ def _sum_round(size, edges, weight, message, total):  # type: ignore[no-untyped-
         change = step if step > change else change
         step = _receive(to_j, j, size[j], message, edge, 1, inverse, product, total)
         change = step if step > change else change
-    total += np.log(product)
+    for i in range(len(size)):
+        for a in range(r):
+            total[i, a] += np.log(product[i, a])
     return np.log(change)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _receive(sent, i, size, message, edge, side, inverse, product, total):  # type: ignore[no-untyped-def]
     """Replace exp(m) by what was sent relative to its largest; returns the largest quotient to the old."""
     top = sent[0]
@@ -240,7 +245,7 @@ def _receive(sent, i, size, message, edge, side, inverse, product, total):  # ty
     return max(most, 1 / least)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _write(total, size, belief):  # type: ignore[no-untyped-def]
     for i in range(len(size)):
         for a in range(size[i]):

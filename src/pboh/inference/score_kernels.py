@@ -88,7 +88,7 @@ def keep_best(
     return kept, kept_size, kept_prior, kept_context, local
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def bethe(n, c_e, c_u, shared):  # type: ignore[no-untyped-def]
     """λ(e,u) − λ(unseen) of Eq. (lambda-bethe): log(1 + max(N−δ,0)·N_ep/(c_e·c_u·(1−μ)))."""
     if n <= shared.delta:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array
+from pboh.text.hash_kernels import Array, first_at_least
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def by_document(entities, offsets, documents, slot):  # type: ignore[no-untyped-def]
     """Turn the candidates' document lists around: which candidates occur in each document.
 
@@ -58,7 +58,7 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # typ
     light, heavy = np.empty(u, np.int64), np.empty(u, np.int64)
     lights, heavies = 0, 0
     for i in range(u):
-        at = np.searchsorted(heads, entities[i])
+        at = first_at_least(heads, 0, heads.size, entities[i])
         if at < heads.size and heads[at] == entities[i]:
             rank[i] = at
             heavy[heavies] = i
@@ -86,7 +86,7 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, slot):  # typ
     return _rows(entities, offsets, light, heavy, begin, members, row, beside)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type: ignore[no-untyped-def]
     """Collect the rows of the sparse matrix, columns ascending (found by scanning, cheaper than sorting)."""
     u = entities.size
@@ -119,7 +119,7 @@ def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type
     return start, other[:used], count[:used]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _grown(array, used, more):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * array.size + more, np.int32)
     for k in range(used):
@@ -151,7 +151,7 @@ def learned_couplings(entities: Array, offsets: Array, others: Array, values: Ar
     for i in range(entities.size):
         low, high = offsets[entities[i]], offsets[entities[i] + 1]
         for j in range(entities.size):
-            low += np.searchsorted(others[low:high], entities[j])
+            low = first_at_least(others, low, high, entities[j])
             if low == high:
                 break
             if others[low] == entities[j]:

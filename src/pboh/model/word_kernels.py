@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array, find, hash_units
+from pboh.text.hash_kernels import Array, find, first_at_least, hash_units
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def word_score(n: float, z: float, p: float, backoff: float, xi: float, clip: float, floor: float) -> float:
     """log p̃(w|e)/p(w) above the back-off: log(max(N−ξ,0)/(Z_e·p(w)) + (1−μ_e)) − log(1−μ_e).
 
@@ -22,7 +22,7 @@ def word_score(n: float, z: float, p: float, backoff: float, xi: float, clip: fl
     return float(min(np.log(ratio), clip) - np.log(backoff))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def backoff_weight(mass: float, types: float, z: float, xi: float) -> float:
     """1−μ_e, which makes Σ_w p̃(w|e) = 1: all mass that is not (N−ξ)/Z_e of a kept word."""
     return max(1.0 - (mass - xi * types) / z, 1e-9)
@@ -94,7 +94,7 @@ def context_scores(candidates, size, words, runs, contexts, seen, options, out):
             else:
                 for d in range(found):
                     w = distinct[d]
-                    k = begin + np.searchsorted(row_word[begin:stop], w)
+                    k = first_at_least(row_word, begin, stop, w)
                     if k < stop and row_word[k] == w and row_count[k] >= smallest:
                         total += seen[w] * word_score(
                             row_count[k], z, background[w], backoff, xi, clip, floor
@@ -115,7 +115,7 @@ def number_words(codes, starts, ends, stop, hashes, buckets, numbers):  # type: 
     kept = 0
     for k in range(starts.size):
         key = hash_units(codes, starts[k], ends[k])
-        at = np.searchsorted(stop, key)
+        at = first_at_least(stop, 0, stop.size, key)
         if at < stop.size and stop[at] == key:
             continue
         at = find(hashes, buckets, key)

@@ -21,7 +21,7 @@ def mix(h):  # type: ignore[no-untyped-def]
     return h ^ (h >> uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def hash_units(data: Array, start: int, stop: int) -> Any:
     """FNV-1a over the bytes or code points ``data[start:stop]``, then mixed."""
     h = uint64(0xCBF29CE484222325)
@@ -34,14 +34,13 @@ def hash_units(data: Array, start: int, stop: int) -> Any:
 def hash_lines(data: Array, out: Array) -> None:
     """Hash what comes before each line feed, and the rest."""
     start, line = 0, 0
-    for i in range(data.size):
-        if data[i] == 10:
+    for i in range(data.size + 1):
+        if i == data.size or data[i] == 10:
             out[line] = hash_units(data, start, i)
             start, line = i + 1, line + 1
-    out[line] = hash_units(data, start, data.size)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find(hashes: Array, buckets: Array, key: Any) -> int:
     """Position of ``key`` among the ascending ``hashes``, or −1."""
     bits = 0
@@ -59,6 +58,18 @@ def find_all(hashes: Array, buckets: Array, keys: Array, out: Array) -> None:
     """Position of every key, −1 where there is none."""
     for k in range(keys.size):
         out[k] = find(hashes, buckets, keys[k])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def first_at_least(values, low, high, wanted):  # type: ignore[no-untyped-def]
+    """Where ``wanted`` is or would be among the ascending ``values[low:high]``; compiles fast."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(cache=True, nogil=True, inline="always")

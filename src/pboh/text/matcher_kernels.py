@@ -34,17 +34,23 @@ def feed(h, code):  # type: ignore[no-untyped-def]
     return (h ^ uint64(0x80 | (code & 63))) * _PRIME
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
+def _feed_space(h):  # type: ignore[no-untyped-def]
+    """The hash after a space."""
+    return (h ^ uint64(32)) * _PRIME
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _feed_folded(f, blank, code, several):  # type: ignore[no-untyped-def]
     """The folded name's hash after one more (folded) code point; ``blank``: a space comes before the next."""
     if code >= 0:
-        return (f, True) if code == 32 else (feed(feed(f, 32) if blank else f, code), False)
+        return (f, True) if code == 32 else (feed(_feed_space(f) if blank else f, code), False)
     if code < DROPPED:
         for other in several[-2 - code]:
             if other == 32:
                 blank = True
             elif other >= 0:
-                f, blank = feed(feed(f, 32) if blank else f, other), False
+                f, blank = feed(_feed_space(f) if blank else f, other), False
     return f, blank
 
 
@@ -55,7 +61,7 @@ def _flags(bits, shift, key):  # type: ignore[no-untyped-def]
     return (bits[slot >> uint64(2)] >> uint8(2 * (slot & uint64(3)))) & 3
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _shift(bits):  # type: ignore[no-untyped-def]
     """How far a key is shifted to give its slot."""
     power = 0
@@ -112,6 +118,14 @@ def _after_gap(codes, kinds, at):  # type: ignore[no-untyped-def]
     return at if lines <= 1 else codes.size
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _note(found, used, start, end, place, tokens, form):  # type: ignore[no-untyped-def]
+    """Write a row of what was found; returns how many there are now."""
+    found[used, 0], found[used, 1], found[used, 2] = start, end, place
+    found[used, 3], found[used, 4] = tokens, form
+    return used + 1
+
+
 @njit(cache=True, nogil=True)
 def match_written(codes, kinds, start, hashes, buckets, bits, worth, least, found):  # type: ignore[no-untyped-def]
     """Find names as written, white space collapsed, from code point ``start`` on until ``found`` is full.
@@ -143,11 +157,10 @@ def match_written(codes, kinds, start, hashes, buckets, bits, worth, least, foun
             if flags & IS:
                 place = find(hashes, buckets, key)
                 if place >= 0 and worth[place] >= least:
-                    found[used] = first, at, place, tokens, AS_WRITTEN
-                    used += 1
+                    used = _note(found, used, first, at, place, tokens, AS_WRITTEN)
             goes_on = flags & BEGINS != 0 and tokens < LONGEST
             if goes_on and kinds[at] & 3 == SPACE:
-                h = feed(h, 32)
+                h = _feed_space(h)
                 at = _after_gap(codes, kinds, at)
             goes_on &= at < n
     return used, here
@@ -167,11 +180,11 @@ def match_folded(codes, kinds, start, folded, several, hashes, buckets, bits, wo
         goes_on = True
         while goes_on:
             sort = kinds[at] & 3
-            f, blank = _feed_folded(f, blank, folded[codes[at]], several)
-            at += 1
-            while sort == WORD and kinds[at] & 3 == WORD:
+            within = True
+            while within:
                 f, blank = _feed_folded(f, blank, folded[codes[at]], several)
                 at += 1
+                within = sort == WORD and kinds[at] & 3 == WORD
             tokens += 1
             if tokens == 1:
                 here = at
@@ -180,8 +193,7 @@ def match_folded(codes, kinds, start, folded, several, hashes, buckets, bits, wo
             if flags & IS and sort != OTHER:
                 place = find(hashes, buckets, key)
                 if place >= 0 and worth[place] >= least:
-                    found[used] = first, at, place, tokens, FOLDED
-                    used += 1
+                    used = _note(found, used, first, at, place, tokens, FOLDED)
             goes_on = at < n and tokens < LONGEST and (flags & BEGINS != 0 or _glued(codes, folded, at))
             if goes_on and kinds[at] & 3 == SPACE:
                 blank = True
