@@ -6,13 +6,14 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST_ARGS ?=
 
-.PHONY: setup demo test lint bench docs clean
+.PHONY: setup demo check test lint bench docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make setup   create .venv with everything developers need"
 	@echo "make demo    link real text with the starter model"
-	@echo "make test    run the tests"
+	@echo "make check   run the quick tests, while you work"
+	@echo "make test    run all tests, as CI does"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   speed and memory, as ratios against peers (results in benchmarks/results)"
 	@echo "make docs    write the reference pages, build the site, check that everything is documented"
@@ -32,6 +33,9 @@ demo: $(CORE)
 	$(BIN)/pboh info
 	$(BIN)/pboh link "Georgia borders Armenia, Azerbaijan and Russia."
 	$(BIN)/pboh link "Ray Charles sang about Georgia."
+
+check: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not browser and not spark" $(PYTEST_ARGS)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)

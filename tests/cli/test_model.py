@@ -44,7 +44,9 @@ def test_kernels_find_a_cache_when_the_package_cannot_be_written_to(tmp_path):
         shutil.rmtree(path)
     script = (
         "import os, sys; os.access = lambda path, mode: 'site' not in str(path)\n"
-        "import pboh; pboh.load().link('Ada met Bob.'); print(os.environ['NUMBA_CACHE_DIR'])"
+        "import numpy, pboh; from pboh.inference.propagation_kernels import sound\n"
+        "sound(numpy.zeros((1, 1)), numpy.zeros((1, 1), int), numpy.ones(1, int), 1)\n"
+        "print(os.environ['NUMBA_CACHE_DIR'])"
     )
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment.pop("NUMBA_CACHE_DIR", None)
