@@ -39,6 +39,14 @@ def test_more_or_fewer_mentions_are_found(open_page):
     assert "from 0 %" in page.inner_text("#least")
 
 
+def test_concepts_are_found_on_demand(open_page):
+    page = open_page()
+    for find in ("all", "names"):
+        with page.expect_request("**/v1/graph") as asked:
+            solved(page, page.get_by_label("also concepts").click)
+        assert asked.value.post_data_json["find"] == find
+
+
 def test_the_graph_draws_ties_as_thick_as_their_contribution(open_page):
     page = open_page()
     answer = page.request.post(

@@ -80,7 +80,7 @@ def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> di
     inside = np.asarray([_inside_sentence(text, start) for start in starts], np.float64)
     return {
         "name": log_odds(np.clip(rows.name, 1e-3, 1 - 1e-3)),
-        # what stands inside another name may be a name elsewhere
+        # what is inside another name may be a name elsewhere
         "again": rows.again * (1 - strongest_rivals(rows.start, rows.end, rows.name)),
         "link": log_odds(np.clip(rows.link, 1e-3, 1)),
         "capital": capital,

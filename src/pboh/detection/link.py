@@ -162,7 +162,7 @@ def _judge(mention: Mention, answered: bool, name: float, link: float) -> None:
 
 
 def meant(engine: Engine, text: str, only: EntitySet, spots: Spots) -> Array:
-    """Which names can mean an entity of a set: the others must not stand in their way."""
+    """Which names can mean an entity of a set: the others must not be in their way."""
     surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     unique = list(dict.fromkeys(surfaces))
     known: dict[str, bool] = {}

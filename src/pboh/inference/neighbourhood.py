@@ -1,4 +1,4 @@
-"""Which mentions of a text influence each other: all of them, or those that stand close to each other."""
+"""Which mentions of a text influence each other: all of them, or those that are close to each other."""
 
 from __future__ import annotations
 

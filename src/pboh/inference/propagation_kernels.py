@@ -66,7 +66,7 @@ def find_edges(label, size, start, other, value, where, reach):  # type: ignore[
     """Pairs of mentions i < j that share a seen pair of labels, and those pairs, grouped by edge.
 
     ``where`` ascends; mentions farther apart than ``reach`` have no edge, nor have those at one place.
-    Returns (left, right, first, state of left, state of right, value): the pairs of edge k stand at
+    Returns (left, right, first, state of left, state of right, value): the pairs of edge k are at
     ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
     into zeros; so does an edge between two mentions of one state each.
     """

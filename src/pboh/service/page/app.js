@@ -102,6 +102,7 @@ function wire() {
   for (const [id, act] of Object.entries(clicks)) $(id).addEventListener("click", act);
   $("threshold").addEventListener("input", () => { state.threshold = Number($("threshold").value); showThreshold(); });
   $("threshold").addEventListener("change", link);
+  $("concepts").addEventListener("change", () => { state.find = $("concepts").checked ? "all" : "names"; link(); });
   $("round").addEventListener("input", () => { stop(); go(graph, Number($("round").value)); });
   document.addEventListener("keydown", (event) => onKey(event, graph, { choose, remove: actions.remove }));
   document.addEventListener("selectionchange", showSelection);

@@ -5,6 +5,7 @@ import { nextWord, wholeWords } from "./spans.js";
 
 export const state = {
   chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, info: null, threshold: null,
+  find: "names",
 };
 export const text = () => state.chars.join("");
 export const canUndo = () => past.length > 0;
@@ -23,7 +24,7 @@ export async function solve(wanted, mentions, { chosen = null, open = null, reme
   const number = ++latest;
   document.body.setAttribute("aria-busy", "true");
   try {
-    const found = { text: wanted, threshold: state.threshold };
+    const found = { text: wanted, threshold: state.threshold, find: state.find };
     const body = mentions === null ? found : { text: wanted, mentions: asked(mentions) };
     const data = wanted.trim() ? await ask("/v1/graph", body) : NOTHING;
     if (number !== latest) return false; // a newer question is on its way
