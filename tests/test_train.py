@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -191,6 +192,44 @@ def test_stopped_while_finishing_it_goes_on(at: str, rest: set[str], model: Path
     assert content(model) != content(trained)
     did(model)
     assert content(model) == content(trained)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from test_train import SOME, WORLD, train
+
+left, rename = int(sys.argv[2]), os.replace
+
+def killing(*arguments, **options):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), 9)
+    rename(*arguments, **options)
+
+os.replace = killing
+train([WORLD], Path(sys.argv[1]), **SOME)
+"""
+
+
+@pytest.mark.slow
+def test_killed_before_any_file_is_in_place_it_goes_on(model: Path, trained: Path, tmp_path: Path) -> None:
+    """From a model that is built and no more, with the process killed before it renames its n-th file."""
+    record = json.loads((model / "train.json").read_text())
+    record["recipe"], record["steps"] = None, {"build": record["steps"]["build"]}
+    (model / "train.json").write_text(json.dumps(record))
+    number, killed = 1, True
+    while killed:
+        copy = tmp_path / str(number)
+        shutil.copytree(model, copy / "model")
+        shutil.copytree(work_folder(model), copy / "model.work")
+        command = [sys.executable, "-c", KILLED, str(copy / "model"), str(number)]
+        killed = subprocess.run(command, cwd=Path(__file__).parent, check=False).returncode == -9
+        did(copy / "model")
+        assert content(copy / "model") == content(trained), number
+        number += 1
+    assert number > 8
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path: Path, trained: Path) -> None:

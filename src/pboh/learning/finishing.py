@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pboh.detection.finder_training import FinderOptions, train_finder
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets import Dataset
+from pboh.evaluation.datasets.derived import as_sentences, with_later_mentions
 from pboh.evaluation.end_to_end import evaluate_end_to_end
 from pboh.evaluation.runner import evaluate
 from pboh.files.progress import Report, silent
@@ -22,16 +24,24 @@ from pboh.model.store import changing, open_model, put_arrays, read_manifest
 
 LEAST_LINKS = 100
 """Fewer links on the documents do not tell how far answers can be trusted."""
+FITTED = 200
+"""Pages to fit on, at most: a few weights need no more."""
 
 
 def halves(pages: Dataset) -> tuple[Dataset, Dataset]:
     """Pages to fit on, and pages to judge by; both are named as the slices they are."""
     middle = len(pages) // 2
-    parts = ((0, middle), (middle, len(pages)))
+    parts = ((0, min(middle, FITTED)), (middle, len(pages)))
     first, second = (
         replace(pages, name=f"{pages.name}#{a}:{b}", documents=pages.documents[a:b]) for a, b in parts
     )
     return first, second
+
+
+def readings(pages: Dataset) -> list[Dataset]:
+    """Pages as they are, with later mentions of their names, and cut into sentences: texts long and short."""
+    later = with_later_mentions(pages)
+    return [pages, later, as_sentences(later)]
 
 
 def add_finder(
@@ -51,8 +61,8 @@ def add_finder(
 
 def fit(model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), report: Report = silent) -> bool:
     """Calibrate a model on pages set aside and on ``gold`` of the user; returns whether they were enough."""
-    datasets = [dataset for dataset in (*pages, *gold) if len(dataset)]
-    if not gold and sum(dataset.mentions for dataset in datasets) < LEAST_LINKS:
+    datasets = [*chain.from_iterable(readings(dataset) for dataset in pages), *gold]
+    if not gold and sum(dataset.mentions for dataset in pages) < LEAST_LINKS:
         return False
     try:
         fitted = calibrate(load(model, threshold=0.0), pages, report, complete=gold)
