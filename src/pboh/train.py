@@ -24,7 +24,7 @@ from pboh.files.progress import Report, silent
 from pboh.files.writing import checksum, disk_errors, folder_size, read_json, write_json
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
-from pboh.model.store import read_manifest
+from pboh.model.store import changing, read_manifest
 
 RECORD = "train.json"
 HELD_OUT = "held-out.jsonl.gz"
@@ -197,7 +197,8 @@ class _Record:
 
     def _write(self, recipe: dict[str, Any] | None) -> None:
         self.recipe = recipe
-        write_json(self._model / RECORD, {"recipe": recipe, "steps": self._done})
+        with changing(self._model):
+            write_json(self._model / RECORD, {"recipe": recipe, "steps": self._done})
 
 
 def _stage(name: str, report: Report) -> Report:
