@@ -79,7 +79,8 @@ def test_the_model_is_finished(trained: Path) -> None:
     verify(trained)
     linker = load(trained)
     assert {"finder_weights", "finder_words", "entity_nameness"} <= set(linker.model.arrays)
-    assert {"calibration", "detection", "tuned_on"} <= set(linker.model.info)
+    assert {"calibration", "detection", "names", "tuned_on"} <= set(linker.model.info)
+    assert linker.finder is not None
     assert linker.settings.threshold == linker.model.info["calibration"]["threshold"]
     assert linker.engine.reliability is not None
 
@@ -89,7 +90,7 @@ def test_the_summary_is_what_evaluation_says_about_pages_it_was_not_fitted_on(tr
     linker, pages = load(trained), read_dataset(f"{trained / HELD_OUT}#20:40")
     check_not_tuned_on(linker.model.info, [pages])
     [run] = evaluate(linker, [pages]).runs
-    [raw] = evaluate_end_to_end(linker, [pages])
+    [raw] = evaluate_end_to_end(linker, [pages], mentions="all")
     assert (figures["pages"], figures["links"]) == (20, pages.mentions)
     assert figures["given_mentions"]["f1"] == run.row.micro.f1 > 0.5
     assert figures["given_mentions"]["calibration_error"] == calibration_of([run.judgement]).error
@@ -252,9 +253,10 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
             main()
         assert not stopped.value.code
         shown = capsys.readouterr().err
-        assert said in shown and "on 20 pages it has not seen" in shown
+        assert said in shown and "on 20 pages it has not seen" in shown and "names alone" in shown
         made = json.loads(figures.read_text())
         assert made["entities"] > 0 and made["fitted"] and 0 < made["held_out"]["raw_text"]["f1"] < 1
+        assert set(made["names"]) == {"precision", "recall", "f1", "calibration_error"}
 
 
 @pytest.mark.slow

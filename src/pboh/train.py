@@ -131,7 +131,7 @@ def _finish(
     record.step("finder", asdict(options.finder),
                 lambda: add_finder(corpus, model, options.finder, _stage("finder", report)))  # fmt: skip
     record.step("fit", [_state(dataset) for dataset in gold],
-                lambda: {"fitted": fit(model, to_fit, gold, _stage("fit", report))})  # fmt: skip
+                lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
     record.step("judge", None,
                 lambda: {"held_out": judge(model, to_judge, _stage("judge", report))})  # fmt: skip
 

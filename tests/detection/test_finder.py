@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,6 +61,10 @@ def test_training_is_deterministic(world_corpus, model, arrays):
     assert set(again) == set(arrays)
     for name, array in arrays.items():
         assert (again[name] == array).all(), name
+
+
+def test_a_few_sentences_train_no_finder(world_corpus, model):
+    assert train_finder(world_corpus, model, replace(OPTIONS, sentences=20)) == {}
 
 
 def test_a_model_without_a_finder_has_none(model):

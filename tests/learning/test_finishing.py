@@ -42,7 +42,7 @@ def test_a_model_that_knows_no_link_probabilities_gets_no_finder(model: Path, wo
 @pytest.mark.parametrize("documents", [LEAST_LINKS - 1, LEAST_LINKS])
 def test_pages_that_tell_nothing_are_not_fitted_on(documents: int, model: Path) -> None:
     """One link short of enough; or enough of them, but all answers are wrong."""
-    assert not fit(model, [linked("pages", documents, "Nobody of that name")])
+    assert fit(model, [linked("pages", documents, "Nobody of that name")]) == {"fitted": False}
     assert "calibration" not in read_manifest(model)
 
 

@@ -75,20 +75,20 @@ def train_command(
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
     summarise(title, figures)
-    achieved = made.get("held_out") or {}
+    achieved = {name: made[name] for name in ("held_out", "names") if made.get(name)}
     if json is not None:
-        write_json(json, figures | {"fitted": made.get("fitted", False), "held_out": achieved})
-    if achieved:
-        _show(achieved)
+        write_json(json, figures | {"fitted": made.get("fitted", False)} | achieved)
+    _show(**achieved)
     if not (no_fit or made["fitted"]):
-        console.print(
-            "not calibrated: there are too few pages to set aside; give documents of yours with --gold"
-        )
+        what = "not calibrated: there are too few pages to set aside"
+        console.print(f"{what}; give documents of yours with --gold", soft_wrap=True)
 
 
-def _show(achieved: dict[str, Any]) -> None:
+def _show(held_out: dict[str, Any] | None = None, names: dict[str, float] | None = None) -> None:
     """Print what the model achieves on pages that it has not seen."""
-    given, raw = achieved["given_mentions"], achieved["raw_text"]
-    figures = {f"given mentions, {name}": value for name, value in given.items()}
-    figures |= {f"raw text, {name}": value for name, value in raw.items()}
-    summarise(f"on {achieved['pages']:,} pages it has not seen ({achieved['links']:,} links)", figures)
+    if held_out is not None:
+        what = f"on {held_out['pages']:,} pages it has not seen ({held_out['links']:,} links)"
+        parts = {"given mentions": held_out["given_mentions"], "raw text": held_out["raw_text"]}
+        summarise(what, {f"{part}, {name}": v for part, row in parts.items() for name, v in row.items()})
+    if names is not None:
+        summarise("names alone, in sentences that link all of theirs", names)

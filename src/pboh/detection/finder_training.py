@@ -31,6 +31,8 @@ from pboh.text.hashing import Array, look_up
 
 EXCERPT = 15_000
 """Characters of a page that are read."""
+LEAST_SENTENCES = 200
+"""A finder trained on fewer sentences would know less than the dictionary."""
 _SEED = 88172645463325252
 _TITLES = 1 << 17  # titles held at a time
 
@@ -91,7 +93,7 @@ class ExampleBuffer:
 def train_finder(
     corpus: Path, model: Model, options: FinderOptions | None = None, report: Report = silent
 ) -> dict[str, Array]:
-    """The arrays of a finder for a model and the corpus it was built from."""
+    """The arrays of a finder for a model and the corpus it was built from; none if that is too small."""
     options = options or FinderOptions()
     report(0, 1, "casing")
     casing = learn_casing(read_pages(corpus, options.casing_text, EXCERPT))
@@ -101,6 +103,8 @@ def train_finder(
     report(0.4, 1, "silver sentences")
     teacher = Teacher(model, casing, nameness, in_model, options)
     examples = teacher.examples(read_pages(corpus, longest=EXCERPT), partial(report_share, report))
+    if examples.bounds.size <= LEAST_SENTENCES:
+        return {}
     report(0.9, 1, "weights")
     words = {"finder_words": casing.table(), "entity_nameness": in_model}
     return words | {"finder_told": np.asarray([casing.told()])} | fit(examples, options)

@@ -59,23 +59,31 @@ def add_finder(
     return {"finder_megabytes": round(sum(array.nbytes for array in arrays.values()) / 1e6, 1)}
 
 
-def fit(model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), report: Report = silent) -> bool:
-    """Calibrate a model on pages set aside and on ``gold`` of the user; returns whether they were enough."""
-    datasets = [*chain.from_iterable(readings(dataset) for dataset in pages), *gold]
+def fit(
+    model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), report: Report = silent
+) -> dict[str, Any]:
+    """Calibrate a model on pages set aside and on ``gold`` of the user, in which every name is annotated.
+
+    Returns whether they were enough, and how well names are found in sentences that the fit left out.
+    """
     if not gold and sum(dataset.mentions for dataset in pages) < LEAST_LINKS:
-        return False
+        return {"fitted": False}
+    read = [*chain.from_iterable(readings(dataset) for dataset in pages)]
     try:
-        fitted = calibrate(load(model, threshold=0.0), pages, report, complete=gold)
+        fitted = calibrate(load(model, threshold=0.0), read, report, complete=gold)
     except InputError:
         if gold:
             raise
-        return False
-    store_calibration(target(model), datasets, fitted)
-    return True
+        return {"fitted": False}
+    store_calibration(target(model), [*read, *gold], fitted)
+    if "names" not in fitted:
+        return {"fitted": True}
+    names = fitted["names"]["fitted"]
+    return {"fitted": True, "names": {**names["at_threshold"], "calibration_error": names["error"]}}
 
 
 def judge(model: Path, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
-    """What a model achieves on pages: with their mentions given, and from raw text."""
+    """What a model achieves on pages: with their mentions given, and from raw text, concepts too."""
     pages = [dataset for dataset in datasets if dataset.mentions]
     if not pages:
         return {}
@@ -85,7 +93,7 @@ def judge(model: Path, datasets: Sequence[Dataset], report: Report = silent) -> 
         report(number + done / (total or 1), 2, detail)
 
     [given] = evaluate(linker, pages, samples=0, report=partial(half, 0)).runs
-    [raw] = evaluate_end_to_end(linker, pages, report=partial(half, 1))
+    [raw] = evaluate_end_to_end(linker, pages, mentions="all", report=partial(half, 1))
     return {
         "pages": raw.documents,
         "links": raw.gold,
