@@ -174,3 +174,26 @@ def test_answers_do_not_wait_for_acknowledgements():
             accepted, _ = listening.accept()
             assert accepted.proto == socket.IPPROTO_TCP and client
             accepted.close()
+
+
+def test_metrics_of_servers_that_live_are_left_alone(tmp_path, monkeypatch):
+    from pboh.service import server
+
+    monkeypatch.setattr(server.tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    mine, theirs = (tmp_path / f"pboh-metrics-{pid}-x" for pid in (os.getpid(), ended.pid))
+    for folder in (mine, theirs):
+        folder.mkdir()
+    with server._metrics_folder():
+        assert mine.exists() and not theirs.exists()
+
+
+@pytest.mark.slow
+def test_it_serves_and_stops_where_there_is_no_hangup(world_model, tmp_path, monkeypatch):
+    """As on Windows, which has no SIGHUP."""
+    monkeypatch.setattr("served.PBOH", f"import signal; del signal.SIGHUP; {PBOH}")
+    with serving(world_model, tmp_path) as served:
+        assert served.ask().status_code == 200
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(30) in (0, -signal.SIGTERM)

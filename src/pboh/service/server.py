@@ -21,6 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import psutil
 import uvicorn
 
 from pboh.service.app import create_app, open_linker
@@ -35,6 +36,7 @@ _BEAT_SECONDS = 1
 _LAST_SECONDS = 2  # of the time for shutting down, for ending what did not finish
 _KILL_SECONDS = 0.5  # the same, for burying a worker that had to be killed
 _METRICS = "pboh-metrics-"
+_HANGUP = getattr(signal, "SIGHUP", None)  # Windows has none
 log = logging.getLogger("pboh.service")
 
 
@@ -90,21 +92,21 @@ class Supervisor:
 
     def run(self) -> None:
         """Watch until a signal says stop and the last worker has ended."""
-        reader, writer = os.pipe()
-        os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: None)  # its number arrives through the pipe
+        reader, writer = socket.socketpair()
+        writer.setblocking(False)
+        signal.set_wakeup_fd(writer.fileno())
+        for number in filter(None, (signal.SIGTERM, signal.SIGINT, _HANGUP)):
+            signal.signal(number, lambda *_: None)  # its number arrives through the socket
         while self.workers or not self._stopping:
             self._tend()
             ready = wait(
                 [reader, *(w.process.sentinel for w in self.workers), *(w.life for w in self.workers)], 0.5
             )
             if reader in ready:
-                self._obey(os.read(reader, 64))
+                self._obey(reader.recv(64))
 
     def _obey(self, signals: bytes) -> None:
-        if signal.SIGHUP in signals:
+        if _HANGUP and _HANGUP in signals:
             self._old = list(self.workers)
         if signal.SIGTERM in signals or signal.SIGINT in signals:
             self._stopping = True
@@ -152,7 +154,7 @@ def _metrics_folder() -> Iterator[str]:
     place = Path(tempfile.gettempdir())
     for left in place.glob(f"{_METRICS}*"):
         owner = left.name.split("-")[2]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+        if owner.isdigit() and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"{_METRICS}{os.getpid()}-") as folder:
         yield folder
@@ -163,7 +165,8 @@ def _metrics_folder() -> Iterator[str]:
 
 def work(options: Options, listening: socket.socket, life: Pipe) -> None:
     """Serve until told to stop, beating through ``life`` as long as the event loop runs."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # meant for the process that replaces workers
+    if _HANGUP:
+        signal.signal(_HANGUP, signal.SIG_IGN)  # meant for the process that replaces workers
     bounded = BoundedLinker(partial(open_linker, options), options.limits, threads=options.threads)
     server = uvicorn.Server(config(options, create_app(bounded), life))
     server.run(sockets=[listening])
