@@ -16,6 +16,7 @@ from pboh.detection.token_kernels import (
     S_SMALL,
     S_TITLE,
 )
+from pboh.text.hash_kernels import EMPTY, slot_of
 
 FEATURES = 34
 _BEYOND = uint64(0x5BD1E995)  # stands for a token outside the sentence
@@ -50,14 +51,11 @@ def own_casing(word, shape, sentence, out):  # type: ignore[no-untyped-def]
     size = 16
     while size < 2 * n:
         size *= 2
-    mask = uint32(size - 1)
-    key, flag = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
+    key, flag = np.full(size, EMPTY), np.zeros(size, np.uint8)
     for i in range(n):
         if shape[i] > S_LETTERS:
             continue
-        slot = word[i] & mask
-        while key[slot] != 0 and key[slot] != word[i]:
-            slot = (slot + uint32(1)) & mask
+        slot = slot_of(key, uint64(word[i]))
         key[slot] = word[i]
         if i > 0 and sentence[i] == sentence[i - 1] and shape[i - 1] <= S_LETTERS:
             if shape[i] == S_SMALL:
@@ -65,13 +63,7 @@ def own_casing(word, shape, sentence, out):  # type: ignore[no-untyped-def]
             elif _capital(shape[i]) and shape[i - 1] == S_SMALL:
                 flag[slot] |= 2
     for i in range(n):
-        out[i] = 0
-        if shape[i] > S_LETTERS:
-            continue
-        slot = word[i] & mask
-        while key[slot] != word[i]:
-            slot = (slot + uint32(1)) & mask
-        out[i] = flag[slot]
+        out[i] = flag[slot_of(key, uint64(word[i]))] if shape[i] <= S_LETTERS else 0
 
 
 @njit(cache=True, nogil=True)

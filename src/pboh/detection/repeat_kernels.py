@@ -5,24 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+from pboh.text.hash_kernels import EMPTY, slot_of
+
 _BASE = uint64(0x9E3779B97F4A7C15)
 LONGEST = 8  # tokens of a name that is looked for again
 
 
 @njit(cache=True, nogil=True)
-def _slot(table, key):  # type: ignore[no-untyped-def]
-    """Where a key is in an open table, or would be."""
-    mask = uint64(table.size - 1)
-    slot = (key ^ (key >> uint64(31))) & mask
-    while table[slot] != 0 and table[slot] != key:
-        slot = (slot + uint64(1)) & mask
-    return slot
-
-
-@njit(cache=True, nogil=True)
 def _words(sums, powers, first, last):  # type: ignore[no-untyped-def]
-    """Hash of the tokens first:last; never 0."""
-    return max(sums[last] - sums[first] * powers[last - first], uint64(1))
+    """Hash of the tokens first:last; never the mark of a free slot."""
+    return min(sums[last] - sums[first] * powers[last - first], EMPTY - uint64(1))
 
 
 @njit(cache=True, nogil=True)
@@ -40,11 +32,11 @@ def find_again(written, first, last, probability, sure, low, spans, chance, agai
     size = 16
     while size < 4 * used:
         size *= 2
-    keys, places = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    keys, places = np.full(size, EMPTY), np.full(size, EMPTY)
     best, second = np.zeros(size), np.zeros(size)
     lengths = np.zeros(LONGEST + 1, np.bool_)
     for k in range(used):
-        slot = _slot(keys, _words(sums, powers, first[k], last[k]))
+        slot = slot_of(keys, _words(sums, powers, first[k], last[k]))
         keys[slot] = _words(sums, powers, first[k], last[k])
         p = probability[k]
         if p > best[slot]:
@@ -52,22 +44,22 @@ def find_again(written, first, last, probability, sure, low, spans, chance, agai
         elif p > second[slot]:
             second[slot] = p
         place = uint64(first[k] * n + last[k] + 1)
-        places[_slot(places, place)] = place
+        places[slot_of(places, place)] = place
         if p >= sure and last[k] - first[k] <= LONGEST:
             lengths[last[k] - first[k]] = True
         spans[k, 0], spans[k, 1], chance[k] = first[k], last[k], p
     for k in range(used):
-        slot = _slot(keys, _words(sums, powers, first[k], last[k]))
+        slot = slot_of(keys, _words(sums, powers, first[k], last[k]))
         again[k] = second[slot] if probability[k] == best[slot] else best[slot]
     for length in range(1, LONGEST + 1):
         if not lengths[length]:
             continue
         for i in range(n - length + 1):
-            slot = _slot(keys, _words(sums, powers, i, i + length))
-            if keys[slot] == 0 or best[slot] < sure or used == len(spans):
+            slot = slot_of(keys, _words(sums, powers, i, i + length))
+            if keys[slot] == EMPTY or best[slot] < sure or used == len(spans):
                 continue
             place = uint64(i * n + i + length + 1)
-            if places[_slot(places, place)] == 0:
+            if places[slot_of(places, place)] == EMPTY:
                 spans[used, 0], spans[used, 1] = i, i + length
                 chance[used], again[used] = low, best[slot]
                 used += 1
