@@ -27,6 +27,14 @@ from pboh.text.words import code_points
 
 OUTSIDE = ("entity_page", "entity_id")  # numbers that others gave to entities, 0 for most of them
 FROM_TITLE = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST)
+FINDER: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    # of the name finder: number type, the unsigned one of its size, and the shape of a row
+    "finder_words": ("<u4", "<u4", ()),
+    "finder_weights": ("<f2", "<u2", (4,)),
+    "finder_steps": ("<f4", "<u4", (5, 5)),
+    "finder_told": ("|b1", "|u1", ()),
+    "entity_nameness": ("|u1", "|u1", ()),
+}
 AS_THEY_ARE = ("name_link_written", "name_link_folded", "name_filter")
 
 
@@ -57,6 +65,9 @@ def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]
         if name in arrays:
             writer.add(f"{name}_known", arrays[name] > 0)
             writer.add(name, arrays[name][arrays[name] > 0])
+    for name, (_, plain, _) in FINDER.items():
+        if name in arrays:
+            writer.add(name, np.ascontiguousarray(arrays[name]).reshape(-1).view(plain))
     offsets = arrays["posting_offsets"]
     writer.add("posting_sizes", np.diff(offsets))
     writer.add("postings", differences(arrays["posting_document"], offsets[:-1]))
@@ -113,6 +124,9 @@ def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
         if name in info["parcel"]:
             arrays[name] = read(f"{name}_known", np.uint32)
             arrays[name][arrays[name] > 0] = read(name)
+    for name, (kind, plain, row) in FINDER.items():
+        if name in info["parcel"]:
+            arrays[name] = read(name).astype(plain).view(kind).reshape(-1, *row)
     return arrays | _unpack_documents(read) | _unpack_names(read, title_forms(titles)) | _unpack_words(read)
 
 

@@ -22,7 +22,7 @@ from pboh.errors import InputError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
-from pboh.model.small.compressed import AS_THEY_ARE, OUTSIDE, pack
+from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, pack
 from pboh.model.store import Model, ModelWriter
 from pboh.model.tables import (
     Arrays,
@@ -64,7 +64,7 @@ LEVELS = (
     PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
 )
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
-LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "parcel"}  # of its description
+LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "names", "parcel"}  # of its description
 ROOM_FOR_WORDS = 0.06  # of the whole
 LICENCE = (
     "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
@@ -262,7 +262,7 @@ def _entities(model: Model, options: PruneOptions) -> Arrays:
     keep = sizes >= options.documents
     documents = model["posting_document"][np.repeat(keep, sizes)]
     return {
-        **{name: model[name] for name in (*SAME, *OUTSIDE) if name in model},
+        **{name: model[name] for name in (*SAME, *OUTSIDE, *FINDER) if name in model},
         **posting_table(offsets_of_sizes(np.where(keep, sizes, 0)), documents),
         "entity_marginal": np.where(keep, model["entity_marginal"], 0),
     }
