@@ -256,7 +256,8 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert said in shown and "on 20 pages it has not seen" in shown and "names alone" in shown
         made = json.loads(figures.read_text())
         assert made["entities"] > 0 and made["fitted"] and 0 < made["held_out"]["raw_text"]["f1"] < 1
-        assert set(made["names"]) == {"precision", "recall", "f1", "calibration_error"}
+        assert made["names"] == json.loads((tmp_path / "m" / "model.json").read_text())["totals"]["names"]
+        assert set(made["found_names"]) == {"precision", "recall", "f1", "calibration_error"}
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def train_command(
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
     summarise(title, figures)
-    achieved = {name: made[name] for name in ("held_out", "names") if made.get(name)}
+    achieved = {name: made[name] for name in ("held_out", "found_names") if made.get(name)}
     if json is not None:
         write_json(json, figures | {"fitted": made.get("fitted", False)} | achieved)
     _show(**achieved)
@@ -84,11 +84,11 @@ def train_command(
         console.print(f"{what}; give documents of yours with --gold", soft_wrap=True)
 
 
-def _show(held_out: dict[str, Any] | None = None, names: dict[str, float] | None = None) -> None:
+def _show(held_out: dict[str, Any] | None = None, found_names: dict[str, float] | None = None) -> None:
     """Print what the model achieves on pages that it has not seen."""
     if held_out is not None:
         what = f"on {held_out['pages']:,} pages it has not seen ({held_out['links']:,} links)"
         parts = {"given mentions": held_out["given_mentions"], "raw text": held_out["raw_text"]}
         summarise(what, {f"{part}, {name}": v for part, row in parts.items() for name, v in row.items()})
-    if names is not None:
-        summarise("names alone, in sentences that link all of theirs", names)
+    if found_names is not None:
+        summarise("names alone, in sentences that link all of theirs", found_names)

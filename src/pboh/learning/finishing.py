@@ -79,7 +79,7 @@ def fit(
     if "names" not in fitted:
         return {"fitted": True}
     names = fitted["names"]["fitted"]
-    return {"fitted": True, "names": {**names["at_threshold"], "calibration_error": names["error"]}}
+    return {"fitted": True, "found_names": {**names["at_threshold"], "calibration_error": names["error"]}}
 
 
 def judge(model: Path, datasets: Sequence[Dataset], report: Report = silent) -> dict[str, Any]:
