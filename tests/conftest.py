@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,13 @@ def world_model(world_counts: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
+def real_corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extracted tables of 2,020 real pages."""
+    dump = shared / "corpus" / "enwiki-tiny-pages-articles.xml.bz2"
+    return once(tmp_path_factory, "real-corpus", lambda out: extract([dump], out, workers=2) and None)
+
+
+@pytest.fixture(scope="session")
 def linker(world_model: Path) -> Linker:
     """A linker over the small world, with the default settings."""
     return load(world_model)
@@ -94,6 +102,27 @@ def needs_spark() -> None:
         pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
+
+
+@pytest.fixture(scope="session")
+def spark(needs_spark: None) -> Iterator[Any]:
+    """One Spark session for all tests of a process."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
+    started = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def small_cluster(needs_spark: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables for programs that start a cluster of their own: few partitions for little data."""
+    folder = tmp_path_factory.mktemp("spark")
+    (folder / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 3\nspark.ui.enabled false\n")
+    return dict(os.environ) | {"SPARK_CONF_DIR": str(folder)}
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import bz2
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,6 @@ SUMS = ("sums/pages", "sums/anchors", "sums/disambiguations", "sums/crosswikis",
 CROSSWIKIS = "Mercury\t0.5 Page_1 W:7/14\nno tab here\nmercury\t0.1 Page_3 W:5/5 w:2/2 Wx:9/9\n"
 
 
-@pytest.fixture(scope="session")
-def session(needs_spark: None) -> Iterator[Any]:
-    """One Spark session for all tests."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
-    started = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
-    started.sparkContext.setLogLevel("ERROR")
-    yield started
-    started.stop()
-
-
 def same_tables(one: Path, other: Path, options: CountOptions) -> None:
     for table in (*TABLES, *SUMS, *(["names_in_text"] if options.names_in_text else [])):
         found = rows(one / table)
@@ -45,24 +31,24 @@ def same_tables(one: Path, other: Path, options: CountOptions) -> None:
     assert totals[0] == totals[1]
 
 
-def test_every_table_equals_that_of_duckdb(session: Any, tmp_path: Path) -> None:
+def test_every_table_equals_that_of_duckdb(spark: Any, tmp_path: Path) -> None:
     from pboh.counts.spark import Spark
 
     corpus = write_corpus(tmp_path / "corpus", random_pages(7, 80))
     (tmp_path / "crosswikis.bz2").write_bytes(bz2.compress(CROSSWIKIS.encode()))
     options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5, names_in_text=True)
     duckdb = count([corpus], tmp_path / "duckdb", options)
-    spark = count([f"file://{corpus}"], f"file://{tmp_path}/spark", options, engine=Spark(session=session))
+    spark = count([f"file://{corpus}"], f"file://{tmp_path}/spark", options, engine=Spark(session=spark))
     same_tables(tmp_path / "duckdb", tmp_path / "spark", options)
     assert duckdb["crosswikis"] == spark["crosswikis"]
     assert spark["crosswikis"]["first"] == ["line 2: there is no tab"]
 
 
-def test_shares_resume_and_merging(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_resume_and_merging(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting in shares, nothing to do the second time, and counts added to a corpus."""
     from pboh.counts.spark import Spark
 
-    engine = Spark(memory=1 << 30, session=session)
+    engine = Spark(memory=1 << 30, session=spark)
     a = write_corpus(tmp_path / "a", random_pages(1, 30, "A", ["BPage 3", "BPage 4"]))
     b = write_corpus(tmp_path / "b", random_pages(2, 30, "B", ["APage 5"]))
     monkeypatch.setattr("pboh.counts.plan.BYTES_PER_WORD_ROW", 1 << 21)
@@ -77,18 +63,32 @@ def test_shares_resume_and_merging(session: Any, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.shared
-def test_a_real_corpus_counts_the_same(session: Any, shared: Path, tmp_path: Path) -> None:
+def test_a_real_corpus_counts_the_same(spark: Any, shared: Path, tmp_path: Path) -> None:
+    """300 real pages: every spelling of titles, names and words that people come up with."""
     from pboh.corpus.extract import extract
     from pboh.counts.spark import Spark
 
-    extract([shared / "corpus/enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "corpus")
+    with bz2.open(shared / "corpus/enwiki-tiny-pages-articles.xml.bz2", "rt", encoding="utf-8") as dump:
+        pages = "".join(first_pages(dump, 300))
+    (tmp_path / "dump.xml").write_text(f"{pages}</mediawiki>\n", encoding="utf-8")
+    figures = extract([tmp_path / "dump.xml"], tmp_path / "corpus", workers=1)
+    assert figures["links"] > 10_000
     count([tmp_path / "corpus"], tmp_path / "duckdb")
-    count([tmp_path / "corpus"], tmp_path / "spark", engine=Spark(session=session))
+    count([tmp_path / "corpus"], tmp_path / "spark", engine=Spark(session=spark))
     same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())
 
 
-@pytest.mark.usefixtures("needs_spark")
-def test_several_executors_in_their_own_processes(tmp_path: Path) -> None:
+def first_pages(dump: Iterable[str], most: int) -> Iterator[str]:
+    """The lines of a dump up to the end of a page."""
+    seen = 0
+    for line in dump:
+        yield line
+        seen += "</page>" in line
+        if seen == most:
+            return
+
+
+def test_several_executors_in_their_own_processes(small_cluster: dict[str, str], tmp_path: Path) -> None:
     """local-cluster mode: executors share nothing with the driver but the file system."""
     corpus = write_corpus(tmp_path / "corpus", random_pages(7, 40))
     (tmp_path / "crosswikis.txt").write_text(CROSSWIKIS)
@@ -102,7 +102,9 @@ def test_several_executors_in_their_own_processes(tmp_path: Path) -> None:
         "--master",
         "local-cluster[2,1,1024]",
     ]
-    run = subprocess.run([*command, *options], capture_output=True, text=True, check=False, cwd=tmp_path)
+    run = subprocess.run(
+        [*command, *options], capture_output=True, text=True, check=False, cwd=tmp_path, env=small_cluster
+    )
     assert run.returncode == 0, run.stderr[-3000:]
     count([corpus], tmp_path / "duckdb", CountOptions(crosswikis=str(tmp_path / "crosswikis.txt")))
     same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())

@@ -156,8 +156,7 @@ def test_real_wikitext_in_the_repository(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_real_pages(shared: Path, tmp_path: Path) -> None:
+def test_real_pages(real_corpus: Path, tmp_path: Path) -> None:
     """2,020 real pages of Wikipedia against the twins."""
-    extract([shared / "corpus/enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "corpus", workers=2)
-    count([tmp_path / "corpus"], tmp_path / "counts", memory=1 << 30)
-    agree(tmp_path / "corpus", tmp_path / "counts")
+    count([real_corpus], tmp_path / "counts", memory=1 << 30)
+    agree(real_corpus, tmp_path / "counts")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ import pytest
 
 from pboh.annotation import Options
 from pboh.annotation import annotate as annotate_here
-from pboh.errors import InputError, ModelError
+from pboh.errors import InputError, ModelError, OutputError
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
 TEXTS = (
@@ -46,18 +44,6 @@ session.stop()
 """
 
 
-@pytest.fixture(scope="module")
-def session(needs_spark: None) -> Iterator[Any]:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.ui.enabled", "false")
-    started = builder.getOrCreate()
-    started.sparkContext.setLogLevel("ERROR")
-    yield started
-    started.stop()
-
-
 def documents(folder: Path, number: int = 40) -> Path:
     rows = [
         {"id": k, "text": TEXTS[k % 5] and f"{TEXTS[k % 5]} {k}", "year": [k], "mentions": None}
@@ -74,14 +60,14 @@ def in_order(rows: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("given", [None, "mentions"])
-def test_rows_equal_those_of_pboh_annotate(session, world_model, tmp_path, given):
+def test_rows_equal_those_of_pboh_annotate(spark, world_model, tmp_path, given):
     from pboh.integrations.spark import annotate
 
     source = documents(tmp_path)
     options = {"keep": ("year",), "candidates": 2, "threshold": 0.2}
     plain = tmp_path / "plain.parquet"
     annotate_here([source], plain, world_model, Options(mentions=given, **options), workers=1)
-    df = session.read.parquet(str(source)).repartition(5)
+    df = spark.read.parquet(str(source)).repartition(5)
     made = annotate(df, world_model, mentions=given, **options)
     assert made.columns == pq.read_schema(plain).names
     found = in_order(made.collect())
@@ -89,10 +75,10 @@ def test_rows_equal_those_of_pboh_annotate(session, world_model, tmp_path, given
     assert sum(row["error"] is not None for row in found) == (9 if given else 8)
 
 
-def test_the_starter_model_and_wrong_columns(session, tmp_path):
+def test_the_starter_model_and_wrong_columns(spark, tmp_path):
     from pboh.integrations.spark import annotate
 
-    df = session.createDataFrame([(1, "Paris is the capital of France.", 2.0)], "k INT, t STRING, x DOUBLE")
+    df = spark.createDataFrame([(1, "Paris is the capital of France.", 2.0)], "k INT, t STRING, x DOUBLE")
     [row] = annotate(df, text="t", id="k").collect()
     assert "France" in {mention.entity for mention in row.mentions}
     with pytest.raises(InputError, match="no column text; there are k, t, x"):
@@ -103,7 +89,7 @@ def test_the_starter_model_and_wrong_columns(session, tmp_path):
         annotate(df, "nowhere", text="t", id="k").collect()
 
 
-def test_archives_are_unpacked_once_by_whoever_comes_first(session, world_model, tmp_path):
+def test_archives_are_unpacked_once_by_whoever_comes_first(spark, world_model, tmp_path):
     from pboh.integrations.spark import locate, pack
 
     archive = pack(world_model, tmp_path / "model.zip")
@@ -114,7 +100,7 @@ def test_archives_are_unpacked_once_by_whoever_comes_first(session, world_model,
     assert locate(str(world_model)) == str(world_model)
     shutil.copytree(world_model, tmp_path / "outer" / "model")
     assert locate(str(tmp_path / "outer")) == str(tmp_path / "outer" / "model")
-    session.sparkContext.addFile(str(archive))  # what --files does
+    spark.sparkContext.addFile(str(archive))  # what --files does
     assert locate("model.zip") is not None
     assert locate(None) is None
     with pytest.raises(ModelError):
@@ -123,8 +109,7 @@ def test_archives_are_unpacked_once_by_whoever_comes_first(session, world_model,
         pack(world_model, tmp_path / "x.tar")
 
 
-@pytest.mark.usefixtures("needs_spark")
-def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
+def test_several_executors_that_were_sent_the_model(small_cluster, world_model, tmp_path):
     """local-cluster mode: executors are processes of their own and get the model as an archive."""
     source, model = documents(tmp_path), shutil.copytree(world_model, tmp_path / "model")
     script = tmp_path / "job.py"
@@ -134,6 +119,7 @@ def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
         capture_output=True,
         text=True,
         check=False,
+        env=small_cluster,
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert len(json.loads(run.stdout.splitlines()[-1])) == 2  # both executors, each with a folder of its own
@@ -143,14 +129,15 @@ def test_several_executors_that_were_sent_the_model(world_model, tmp_path):
     assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
 
 
-@pytest.mark.usefixtures("needs_spark")
-def test_the_command_on_several_executors(world_model, tmp_path):
+def test_the_command_on_several_executors(spark, small_cluster, world_model, tmp_path):
     """Here executors see the model by its path."""
+    from pboh.integrations.spark import annotate_files
+
     source, figures = documents(tmp_path), tmp_path / "figures.json"
     command = [sys.executable, "-c", "from pboh.cli import main; main()", "annotate", f"file://{source}"]
     command += ["--out", f"file://{tmp_path}/spark", "--model", str(world_model), "--json", str(figures)]
     command += ["--engine", "spark", "--master", "local-cluster[2,1,1024]", "--keep-columns", "year"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=small_cluster)
     assert run.returncode == 0, run.stderr[-3000:]
     options = Options(keep=("year",))
     plain = annotate_here([source], tmp_path / "plain.parquet", world_model, options, workers=1)
@@ -159,6 +146,5 @@ def test_the_command_on_several_executors(world_model, tmp_path):
     counted = json.loads(figures.read_text())
     for name in ("documents", "mentions", "linked", "failed_rows"):
         assert counted[name] == plain[name], name
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert again.returncode == 1
-    assert "something of that name already exists" in again.stderr
+    with pytest.raises(OutputError, match="something of that name already exists"):
+        annotate_files([f"file://{source}"], f"file://{tmp_path}/spark", world_model, options, session=spark)
