@@ -1,4 +1,4 @@
-"""Speed of finding names in text and of linking raw text, per core; how it grows with the number of names.
+"""Finding names in text and linking raw text: speed per core by stage, and what each part brings.
 
 Names are made of the words of real titles, texts are pages of the validation set. Beside our matcher stands
 what a few lines of Python do: the longest match in a set of names, token by token. Times are processor time,
@@ -10,15 +10,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import sample_model, save, shared, table
+from benchmarks.common import ROOT, sample_model, save, shared, table
 from benchmarks.fuzzy import NameMaker, titles
+from pboh.detection.possibilities import Mentions, possibilities
+from pboh.document import Document
 from pboh.evaluation.datasets import read_dataset
-from pboh.linker import load
+from pboh.evaluation.end_to_end import evaluate_end_to_end
+from pboh.linker import Linker, load
 from pboh.text.matcher import Lexicon, matches
 
 SIZES = (10_000, 100_000, 1_000_000, 4_000_000)
@@ -96,7 +100,7 @@ def linking(text: str) -> dict[str, Any]:
         for stage, value in document.timings.items():
             stages[stage] = stages.get(stage, 0.0) + value
     spent = process_time() - began
-    detect = seconds(lambda: [linker.detector.detect(page) for page in pages])
+    detect = seconds(lambda: [linker.find(page) for page in pages])
     megabytes = sum(len(page.encode()) for page in pages) / 1e6
     total = sum(stages.values())
     return {
@@ -105,6 +109,64 @@ def linking(text: str) -> dict[str, Any]:
         "detection_mb_per_s": megabytes / detect,
         "link_mb_per_s": megabytes / spent,
         "shares": {stage: value / total for stage, value in stages.items()},
+    }
+
+
+class Ablated:
+    """A linker that looks only at some of what may be a mention."""
+
+    def __init__(self, linker: Linker, mentions: Mentions, finder: bool, lattice: bool) -> None:
+        self.linker, self.mentions, self.finder, self.lattice = linker, mentions, finder, lattice
+        self.resolve = linker.resolve
+
+    def link(self, text: str) -> Document:
+        """The mentions of a text."""
+        linker = self.linker
+        found = possibilities(text, linker.detector, linker.finder if self.finder else None, self.mentions)
+        if not self.lattice:
+            found = replace(found, **{name: getattr(found, name)[found.speaks] for name in COLUMNS})
+        return linker.link(text, found=found, mentions=self.mentions)
+
+
+COLUMNS = ("start", "end", "link", "name", "again", "given", "speaks")
+VARIANTS: dict[str, tuple[Mentions, bool, bool]] = {
+    "dictionary alone": ("all", False, True),
+    "finder alone, no lattice": ("names", True, False),
+    "finder alone, lattice": ("names", True, True),
+    "both, no lattice": ("all", True, False),
+    "both, lattice": ("all", True, True),
+}
+
+
+def ablation(linker: Linker) -> list[dict[str, Any]]:
+    """What finder, dictionary and lattice bring: strong micro scores from raw text."""
+    folder = shared()
+    sets = [read_dataset(ROOT / "tests/data/paragraphs/development.jsonl")]
+    if folder:
+        sets += [read_dataset(path) for path in sorted((folder / "benchmarks").glob("*.ttl"))]
+    rows = []
+    for name, options in VARIANTS.items():
+        for result in evaluate_end_to_end(Ablated(linker, *options), sets):  # type: ignore[arg-type]
+            spans, right = asdict(result.detection["strong"]), asdict(result.a2kb["strong"])
+            rows.append({"variant": name, "dataset": result.dataset, "spans": spans, "a2kb": right})
+    return rows
+
+
+def consistency(linker: Linker) -> dict[str, int]:
+    """Links of texts on their own, and of the same texts one after the other."""
+    texts = [document.text for document in read_dataset(ROOT / "tests/data/paragraphs/development.jsonl")]
+    starts = np.cumsum([0, *(len(text) + 2 for text in texts)])
+    alone = {
+        (int(start) + m.start, int(start) + m.end): m.entity
+        for start, text in zip(starts, texts, strict=False)
+        for m in linker.link(text)
+    }
+    joined = {(m.start, m.end): m.entity for m in linker.link("\n\n".join(texts))}
+    return {
+        "links": len(alone),
+        "vanished": len(alone.keys() - joined.keys()),
+        "new": len(joined.keys() - alone.keys()),
+        "changed": sum(joined[place] != alone[place] for place in alone.keys() & joined.keys()),
     }
 
 
@@ -128,7 +190,17 @@ def main() -> dict[str, Any]:
         ["names", "mentions", "detection MB/s", "link MB/s", *whole["shares"]],
         [[whole["names"], whole["mentions"], whole["detection_mb_per_s"], whole["link_mb_per_s"], *shares]],
     )
-    return save("detection", {"matching": rows, "linking": whole})
+    linker = load(sample_model())
+    variants, together = ablation(linker), consistency(linker)
+    percents = [[*(f"{100 * v:.1f}" for s in (r["spans"], r["a2kb"]) for v in s.values())] for r in variants]
+    table(
+        "Ablation, strong micro scores from raw text",
+        ["", "dataset", "spans P", "R", "F1", "A2KB P", "R", "F1"],
+        [[r["variant"], r["dataset"], *cells] for r, cells in zip(variants, percents, strict=True)],
+    )
+    table("Texts alone and one after the other", list(together), [list(together.values())])
+    found = {"ablation": variants, "consistency": together}
+    return save("detection", {"matching": rows, "linking": whole, **found})
 
 
 if __name__ == "__main__":

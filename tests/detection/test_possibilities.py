@@ -35,7 +35,7 @@ def spans(rows):
 
 @pytest.fixture
 def finder():
-    return FakeFinder(PARIS=0.1, ZORKMID=0.05, WHOLE=0.8, BAYERN=0.95)
+    return FakeFinder(PARIS=0.2, ZORKMID=0.1, WHOLE=0.7, BAYERN=0.95)
 
 
 def test_overlapping_names_share_a_place_and_one_of_them_speaks(counted, finder):
@@ -43,6 +43,11 @@ def test_overlapping_names_share_a_place_and_one_of_them_speaks(counted, finder)
     assert spans(rows) == [PARIS, WHOLE, ZORKMID, BAYERN]
     assert rows.where.tolist() == [0, 0, 0, 1]
     assert rows.speaks.tolist() == [False, True, False, True]
+
+
+def test_what_cannot_win_is_not_looked_at(counted):
+    rows = possibilities(TEXT, counted.detector, FakeFinder(PARIS=0.1, ZORKMID=0.05, WHOLE=0.8, BAYERN=0.1))
+    assert spans(rows) == [WHOLE, BAYERN]
 
 
 def test_nothing_overlaps_a_given_span(counted, finder):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pboh.detection.decision import NAME
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import GoldDocument, GoldMention
 from pboh.learning.complete import Complete, annotated
-from pboh.learning.names import NameExample, fit_names
+from pboh.learning.names import USED, NameExample, fit_names
 
 
 def example(rng, size=40):
     """Names are what the finder says; an answer is right if its posterior is high."""
-    features = {name: rng.normal(size=size) for name in NAME} | {"known": np.ones(size)}
+    features = {name: rng.normal(size=size) for name in USED} | {"known": np.ones(size)}
     named = rng.random(size) < 1 / (1 + np.exp(-3 * features["name"]))
     right = named & (rng.random(size) < 1 / (1 + np.exp(-2 * features["posterior"] - 1)))
     start = np.arange(size) * 10

@@ -21,8 +21,8 @@ from pboh.model.store import Model
 from pboh.text.hashing import Array
 
 ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
-NAME = (*ANSWER, "name", "again", "link", "known", "nameness", "words", "same", "other")
-NAMED = (*ANSWER, "link", "nameness", "words")
+NAME = ("name", "again", "known", "nameness", "prior", "coherence", "same", "other")
+NAMED = (*ANSWER, "nameness", "words")
 CONCEPT = (*ANSWER, "link", "capital", "words", "inside", "part")
 
 DEFAULT_CONCEPT = Reliability(

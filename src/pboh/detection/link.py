@@ -20,7 +20,7 @@ from pboh.inference.part import SolvedPart
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
-REACH = 24
+REACH = 12
 """Mentions influence each other over this many places: a text means the same alone and in a longer one."""
 PLACES_AT_A_TIME = 96
 """Longer documents are resolved part by part, each with the places around it that it can hear."""
@@ -108,6 +108,7 @@ class Choice:
             concept = np.where(known, decision.concept.probability(features), 0.0)
             concept = _say_again(resolved.rows.surfaces(resolved.text), features["entity"], concept)
             also = known & (concept >= limit)
+            self.right = np.where(self.link >= concept, self.right, np.nan)  # the stronger one decides
             worth = np.maximum(worth, np.where(also, concept, -1.0))
             self.link = np.maximum(self.link, concept)
             answered = also | (answered if rows.found else False)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pboh.detection.cover_kernels import best_cover
+from pboh.detection.cover_kernels import best_cover, strongest_rivals
 from pboh.detection.detector import Detector, Spots
 from pboh.detection.finder import Finder
 from pboh.errors import SpanError
@@ -20,6 +20,8 @@ from pboh.text.hashing import Array
 Mentions = Literal["names", "all"]
 SPEAKING = 0.35
 """Spans less probable than this are resolved, but do not influence others."""
+BESIDE_ANOTHER, SURE = 0.2, 0.75
+"""Spans less probable than the first are left out where they overlap one as probable as the second."""
 HINTED = 0.3
 """A span that a recogniser is sure of with less than this is less probably a name than before."""
 
@@ -69,7 +71,8 @@ def possibilities(
         names = finder.find(text)
         start, end, name, link, again = names.start, names.end, names.probability, names.link, names.again
         start, end, name, link, again = _hinted(hints, start, end, name, link, again)
-        columns = [np.stack([start, end, link, name, again, np.zeros(len(start))])]
+        rows = np.stack([start, end, link, name, again, np.zeros(len(start))])
+        columns = [rows[:, _hopeful(start, end, name)]]
     fixed = [np.asarray([[s.start, s.end, 1.0, 1.0, 0.0, 1.0] for s in given]).reshape(-1, 6).T]
     if finder is None or mentions == "all":
         sure = list(given)
@@ -92,6 +95,14 @@ def check_hints(text: str, hints: Iterable[Sequence[Any]]) -> list[tuple[int, in
             raise SpanError(f"hint {k} is {hint!r}, not (start, end, score) with a score from 0 to 1")
         checked.append((span.start, span.end, float(rest[0])))
     return checked
+
+
+def _hopeful(start: Array, end: Array, name: Array) -> Array:
+    """Which spans may win: not what is improbable beside a probable one that it overlaps."""
+    order = np.argsort(start, kind="stable")
+    rival = np.empty(start.size)
+    rival[order] = strongest_rivals(start[order], end[order], name[order])
+    return (name >= BESIDE_ANOTHER) | (rival < SURE)
 
 
 def _apart(spans: list[Span]) -> list[Span]:

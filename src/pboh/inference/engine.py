@@ -131,12 +131,15 @@ class Engine:
         """Probability of every candidate, calibrated if the model is, else its marginal.
 
         What a row lacks to one is the probability that the knowledge base has no entity for the mention.
-        ``right`` is the probability that the answers are right, if something else than calibration says so.
+        ``right`` is the probability that the answers are right where something else than calibration says so,
+        and nan elsewhere.
         """
         if self.reliability is None:
             return solution.probability
-        if right is None:
-            right = self.reliability.probability(answer_features(solution, self.model["entity_occurrences"]))
+        if right is None or np.isnan(right).any():
+            features = answer_features(solution, self.model["entity_occurrences"])
+            calibrated = self.reliability.probability(features)
+            right = calibrated if right is None else np.where(np.isnan(right), calibrated, right)
         right[[span.entity is not None for span in solution.spans]] = 1.0
         return self.reliability.shared_out(solution.probability, solution.answer, right)
 

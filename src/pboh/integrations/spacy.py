@@ -43,6 +43,7 @@ _log = logging.getLogger("pboh.spacy")
 
 CHOICES = {
     "detect": ("auto", True, False),
+    "mentions": ("names", "all"),
     "alignment_mode": ("strict", "contract", "expand"),
     "kb_id": ("title", "id"),
 }
@@ -139,6 +140,7 @@ class PbohLinker(StoredAsBytes, Pipe):
             "entities": cfg["entities"],
             "detect": False,
             "threshold": cfg["detect_threshold"],
+            "mentions": cfg["mentions"],
         }
         self._only = None if cfg["entities"] is None else self.linker.only(cfg["entities"])
 
@@ -303,7 +305,8 @@ def _link(
 ) -> Document:
     spans = [(start, end, title) for (start, end), title in given.items()]
     if run["detect"]:
-        return linker.link(text, spans=spans, threshold=run["threshold"], entities=only)
+        options = {"threshold": run["threshold"], "mentions": run.get("mentions", "names")}
+        return linker.link(text, spans=spans, entities=only, **options)
     return linker.disambiguate(text, spans, entities=only)
 
 
@@ -428,6 +431,7 @@ def make_pboh(
     settings: dict[str, Any] = {},  # noqa: B006  (spaCy copies defaults)
     entities: list[str] | None = None,
     detect: bool | Literal["auto"] = "auto",
+    mentions: Literal["names", "all"] = "names",
     detect_threshold: float | None = None,
     label: str = "ENTITY",
     alignment_mode: str = "expand",
@@ -443,7 +447,7 @@ def make_pboh(
 ) -> PbohLinker:
     """Make the component from its configuration."""
     return PbohLinker(
-        nlp.vocab, name, model=model, settings=settings, entities=entities, detect=detect,
+        nlp.vocab, name, model=model, settings=settings, entities=entities, detect=detect, mentions=mentions,
         detect_threshold=detect_threshold, label=label, alignment_mode=alignment_mode,
         labels_discard=labels_discard, overwrite=overwrite, threshold=threshold, candidates=candidates,
         kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents, scorer=scorer,

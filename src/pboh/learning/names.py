@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pboh.linker import Linker
 
 FOLDS = 5
+USED = tuple(dict.fromkeys((*NAME, *NAMED)))
 CUTS = (0.2, 0.3, 0.4, 0.5, 0.6)
 """Least probabilities of a name that are tried."""
 
@@ -54,7 +55,7 @@ def name_example(linker: Linker, gold: Complete) -> NameExample:
     counted = gold.inside(places[:, 0], places[:, 1])
     linked = np.asarray([bool(meant) and span not in gold.unsure for span, meant in gold.names.items()], bool)
     counts = np.asarray([span not in gold.unsure for span in spans], bool)
-    features = {name: features[name][keep] if spans else np.zeros(0) for name in (*NAME, "entity")}
+    features = {name: features[name][keep] if spans else np.zeros(0) for name in USED}
     return NameExample(
         features, rows.start[keep], rows.end[keep], np.asarray(named, bool), np.asarray(right, bool), counts,
         int((counted & linked).sum()), int(counted.sum()),
@@ -107,7 +108,7 @@ class _Columns:
     """The examples of all texts, one below the other."""
 
     def __init__(self, examples: Sequence[NameExample]) -> None:
-        self.features = {name: np.concatenate([e.features[name] for e in examples]) for name in NAME}
+        self.features = {name: np.concatenate([e.features[name] for e in examples]) for name in USED}
         self.named, self.right, self.counts = (
             np.concatenate([getattr(e, side) for e in examples]) for side in ("named", "right", "counts")
         )
