@@ -28,6 +28,7 @@ def test_info_tells_and_verifies(run, world_model, tmp_path):
     code, out, _ = run("info", "--model", world_model, "--verify")
     assert code == 0
     assert "every checksum agrees" in out
+    assert "no name finder" in out
     broken = shutil.copytree(world_model, tmp_path / "broken")
     (broken / "title_blob.npy").unlink()
     code, _, err = run("info", "--model", broken)

@@ -96,6 +96,8 @@ def info(
     figures |= opened.info["totals"]
     if "entity_id" in opened:
         figures["entities_with_an_id"] = int((opened["entity_id"] > 0).sum())
+    found = "names" if "finder_weights" in opened else "what the dictionary has: no name finder"
+    figures["found_in_raw_text"] = found
     if "base" in opened.info:
         figures["borrows_from"] = opened.info["base"]["model"]
     if opened.overlays:
