@@ -18,7 +18,6 @@ import msgspec
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.errors import InputError, MissingExtraError, ModelError
-from pboh.model.store import fingerprint
 
 try:
     from spacy import util
@@ -68,9 +67,15 @@ def open_linker(model: str | None, settings: dict[str, Any]) -> "Linker":
         raise ModelError(reason.what, where=reason.where, todo=todo) from None
 
 
+def _fingerprint(linker: "Linker") -> str:
+    from pboh.model.store import fingerprint  # noqa: PLC0415
+
+    return fingerprint(linker.model.folder)
+
+
 def warn_of_another_model(linker: "Linker", stored: dict[str, Any]) -> None:
     """Say so when a pipeline meets another model than the one it was saved with."""
-    if stored.get("sha256") != fingerprint(linker.model.folder):
+    if stored.get("sha256") != _fingerprint(linker):
         _log.warning(
             "%s is not the model this pipeline was saved with; answers may differ", linker.model.folder
         )
@@ -251,7 +256,7 @@ class PbohLinker(StoredAsBytes, Pipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Options, and the model's place and checksum; not the model."""
-        stored = {"cfg": self.cfg, "sha256": fingerprint(self.linker.model.folder)}
+        stored = {"cfg": self.cfg, "sha256": _fingerprint(self.linker)}
         return util.to_bytes({"cfg": lambda: msgspec.json.encode(stored)}, exclude)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "PbohLinker":
