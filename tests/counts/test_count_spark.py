@@ -58,7 +58,7 @@ def test_shares_resume_and_merging(spark: Any, tmp_path: Path, monkeypatch: pyte
     count([tmp_path / "spark-a", b], tmp_path / "spark-ab", engine=engine)
     count([a, b], tmp_path / "duckdb-ab")
     same_tables(tmp_path / "duckdb-ab", tmp_path / "spark-ab", CountOptions())
-    with pytest.raises(CorpusError, match="no folder written by"):
+    with pytest.raises(CorpusError, match="was not written by"):
         count([tmp_path / "missing"], tmp_path / "out", engine=engine)
 
 

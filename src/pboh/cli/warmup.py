@@ -19,7 +19,7 @@ TINY_WIKI = Path(__file__).with_name("tiny_wiki")  # a dump, documents with gold
 TEXTS = ("Paris and Rome near Georgia.", "Paris and Rome near Goergia, déjà.", "Paris łą 🙂 Rome.")
 MODEL = ("--model", "model")
 STEPS = (
-    ("train", "wiki.xml.bz2", "--out", "model", "--workers", "1"),
+    ("train", "wiki.xml.bz2", "sentences.jsonl", "--out", "model", "--workers", "1"),
     ("extract", "pages.jsonl", "--out", "corpus", "--workers", "1"),
     *(("link", text, *MODEL) for text in TEXTS),
     ("link", TEXTS[0], *MODEL, "--paper"),
@@ -73,4 +73,15 @@ def _tiny_wiki() -> Iterator[None]:
         words = " ".join(f"word{k}" for k in range(5_000))  # more than tables have room for at first
         page = {"title": "Words", "text": words, "links": [[0, 5, "Paris"]]}
         Path("pages.jsonl").write_text(json.dumps(page))
+        Path("sentences.jsonl").write_text("".join(map(_page_of_sentences, range(40))))
         yield
+
+
+def _page_of_sentences(number: int) -> str:
+    """A page from which a name finder can learn."""
+    text, links = "", []
+    for place in ("Paris", "Rome", "Seine", "Tiber", "Rhine") * 3:
+        text += "In the old days the wide river, in a wide valley, near the tower of "
+        links.append([len(text), len(text) + len(place), place])
+        text += f"{place} was wide.\n"
+    return json.dumps({"id": 1000 + number, "title": f"Page {number}", "text": text, "links": links}) + "\n"
