@@ -30,6 +30,7 @@ from pboh.files.writing import (
     write_json,
     written_aside,
 )
+from pboh.model import types
 from pboh.model.overlays.opening import FOLDER, Overlay, stacked
 from pboh.text.hashing import Array, string_at
 
@@ -68,7 +69,8 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "name_entity": ("<u4", 1),
     "name_layer": ("|u1", 1),
     "name_count": ("<f4", 1),
-    # a model may also have entity_page (number of the wiki's page) and entity_id (Q-number), 0 = none
+    # a model may also have entity_page (number of the wiki's page) and entity_id (Q-number), 0 = none,
+    # and what pboh.model.types describes
 }
 _REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"
 
@@ -105,6 +107,24 @@ class Model:
             return self.overlay(entity).id(entity)
         number = int(self.arrays["entity_id"][entity]) if "entity_id" in self.arrays else 0
         return f"Q{number}" if number else None
+
+    def type(self, entity: int) -> str | None:
+        """Type of an entity (see :mod:`pboh.formats.types`); None in a model without types."""
+        if entity >= self.entities:
+            return self.overlay(entity).type(entity)
+        return types.type_at(self.arrays, entity)
+
+    def type_probability(self, entity: int) -> float | None:
+        """How probable the type of an entity is; None in a model that does not say."""
+        if entity >= self.entities:
+            return self.overlay(entity).type_probability(entity)
+        return types.type_probability_at(self.arrays, entity)
+
+    def description(self, entity: int) -> str | None:
+        """What an entity is, in a few words, if the model knows."""
+        if entity >= self.entities:
+            return self.overlay(entity).description(entity)
+        return types.description_at(self.arrays, entity)
 
     def links(self, entity: int) -> int:
         """How many links of the corpus lead to an entity; none to one that was added."""
@@ -349,14 +369,23 @@ def open_model(folder: str | Path) -> Model:
     if missing:
         what = f"the model lacks {', '.join(sorted(missing))}"
         raise ModelError(what, where=folder / MANIFEST, todo=_REBUILD)
+    _check_types(folder, arrays)
     return with_overlays(Model(folder, info, arrays, below))
+
+
+def _check_types(folder: Path, arrays: dict[str, Array]) -> None:
+    wrong = types.wrong_with(arrays, len(arrays["title_offsets"]) - 1)
+    if wrong:
+        raise ModelError(f"a file of the model cannot be right: {wrong}", where=folder, todo=_REBUILD)
 
 
 def with_overlays(model: Model) -> Model:
     """A model with the overlays of its folder, on top of those it has."""
     stack = model.overlays
     for entry in model.info.get("overlays", []):
-        arrays = own_arrays(model.folder / FOLDER / entry.get("folder", entry["name"]), entry)
+        folder = model.folder / FOLDER / entry.get("folder", entry["name"])
+        arrays = own_arrays(folder, entry)
+        _check_types(folder, arrays)
         stack += (stacked(entry, arrays, stack, model.entities),)
     return Model(model.folder, model.info, model.arrays, stack)
 

@@ -1,0 +1,73 @@
+"""What entities are, in a model: the arrays of types and short descriptions, and how they are read.
+
+All of them are optional. ``entity_type`` is the place of every entity's type in
+:data:`pboh.formats.types.TYPES`, ``entity_type_sure`` its probability (255 is one); ``description_blob``
+holds the descriptions in UTF-8 and ``description_offsets`` cuts them apart, an empty one meaning none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from pboh.formats.types import TYPES
+from pboh.text.hashing import Array
+
+ARRAYS: dict[str, str] = {
+    "entity_type": "|u1",
+    "entity_type_sure": "|u1",
+    "description_blob": "|u1",
+    "description_offsets": "<i8",
+}
+SURE = 255  # what a probability of one is stored as
+_NAMES = (*TYPES, *["unknown"] * (256 - len(TYPES)))  # a model may know types that this program does not
+
+
+def type_at(arrays: Mapping[str, Array], k: int) -> str | None:
+    """Type of the k-th entity; None where there are no types."""
+    codes = arrays.get("entity_type")
+    return None if codes is None else _NAMES[codes[k]]
+
+
+def type_probability_at(arrays: Mapping[str, Array], k: int) -> float | None:
+    """Probability of that type; None where nothing is known of it."""
+    sure = arrays.get("entity_type_sure")
+    return None if sure is None else int(sure[k]) / SURE
+
+
+def description_at(arrays: Mapping[str, Array], k: int) -> str | None:
+    """Description of the k-th entity."""
+    offsets = arrays.get("description_offsets")
+    if offsets is None:
+        return None
+    return (
+        arrays["description_blob"][offsets[k] : offsets[k + 1]].tobytes().decode("utf-8", "replace") or None
+    )
+
+
+def of_types(arrays: Mapping[str, Array], names: Iterable[str]) -> Array:
+    """Numbers of the entities of these types, ascending."""
+    wanted = set(names)
+    return np.flatnonzero(np.asarray([name in wanted for name in _NAMES])[arrays["entity_type"]])
+
+
+def wrong_with(arrays: Mapping[str, Array], entities: int) -> str:
+    """What these arrays of a model with so many entities cannot be, in words; nothing if all is well."""
+    for name, kind in ARRAYS.items():
+        array = arrays.get(name)
+        if array is not None and (array.dtype.str != kind or array.ndim != 1):
+            return f"{name} is {array.ndim} × {array.dtype.str}"
+    for name in ("entity_type", "entity_type_sure"):
+        if name in arrays and arrays[name].size != entities:
+            return f"{name} has {arrays[name].size:,} entries for {entities:,} entities"
+    if ("description_blob" in arrays) != ("description_offsets" in arrays):
+        return "description_blob and description_offsets belong together"
+    offsets = arrays.get("description_offsets")
+    if offsets is None:
+        return ""
+    if offsets.size != entities + 1:
+        return f"description_offsets has {offsets.size:,} entries for {entities:,} entities"
+    if offsets[0] != 0 or offsets[-1] != arrays["description_blob"].size:
+        return "description_offsets does not fit description_blob"
+    return ""
