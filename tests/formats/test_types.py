@@ -6,6 +6,7 @@ import pytest
 
 from pboh.errors import InputError
 from pboh.formats.types import (
+    BY_NAME,
     DBPEDIA_ONTOLOGY,
     SCHEMA_ORG,
     TABLE,
