@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pboh.errors import OutputError
-from pboh.files.writing import claimed, flush_to_disk
+from pboh.files.writing import claimed, flush_to_disk, written_aside
 
 HIDDEN = """
 import sys
@@ -56,3 +56,17 @@ def test_what_is_flushed_may_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "file").write_text("kept")
     flush_to_disk(tmp_path / "file")
     assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_what_a_killed_process_left_beside_a_file_goes_with_the_next_writing(tmp_path):
+    killed = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    dead, alive = int(killed.stdout), os.getppid()
+    for owner in (dead, alive):
+        (tmp_path / f".report[1].html.{owner}.tmp").write_text("half")
+    (tmp_path / f".other.html.{dead}.tmp").write_text("not ours")
+    with written_aside(tmp_path / "report[1].html") as aside:
+        aside.write_text("whole")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"report[1].html", f".report[1].html.{alive}.tmp", f".other.html.{dead}.tmp"}

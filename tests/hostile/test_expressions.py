@@ -13,6 +13,8 @@ import pytest
 
 import pboh
 from pboh.errors import PbohError
+from pboh.evaluation.datasets.core import GoldDocument
+from pboh.evaluation.datasets.derived import sentences
 from pboh.formats.turtle import parse_turtle
 from pboh.inference.candidates import longer_mentions, variants
 from pboh.integrations import mcp
@@ -109,6 +111,7 @@ WORST = {
     "a title of empty parentheses": (derived_names, "() " * (SIZE // 3) + "x"),
     "a name to fold": (fold, " \t" * (SIZE // 2)),
     "a name to squeeze": (squeeze, " \u3000" * (SIZE // 2)),
+    "a gold document of blanks": (sentences, GoldDocument("1", " " * SIZE + "x", ())),
     "mentions of many words": (longer_mentions, ["a " * 250 for _ in range(SIZE // 500)]),
     "turtle: an open long string": (
         lambda text: list(parse_turtle(text)),

@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -46,12 +47,23 @@ def written_aside(path: Path) -> Iterator[Path]:
     try:
         with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_left_over(path)
             yield aside
             if aside.is_file():
                 flush_to_disk(aside)
             aside.replace(path)
     finally:
         remove(aside)
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove what killed processes wrote beside ``path`` and never put in its place."""
+    for left_over in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        import psutil  # noqa: PLC0415  (hardly ever needed, and slow to load)
+
+        owner = left_over.name.split(".")[-2]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            remove(left_over)
 
 
 def remove(path: Path) -> None:

@@ -23,7 +23,7 @@ SENTENCES_POLICY = (
     "Every sentence that has a mention is a document: texts are cut at line ends and behind . ! ? before a "
     "capital letter, never inside a mention."
 )
-_CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|\s*\n\s*")
+_CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|(?<!\s)\s*\n\s*")
 
 
 def with_later_mentions(dataset: Dataset) -> Dataset:
