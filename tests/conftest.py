@@ -19,6 +19,7 @@ from pboh.counts.count import count
 from pboh.counts.options import CountOptions
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
+from small_world import with_types
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
@@ -85,6 +86,18 @@ def real_corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def linker(world_model: Path) -> Linker:
     """A linker over the small world, with the default settings."""
     return load(world_model)
+
+
+@pytest.fixture(scope="session")
+def typed_model(world_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same model, which also knows what some of its entities are."""
+    return once(tmp_path_factory, "typed-model", lambda out: with_types(shutil.copytree(world_model, out)))
+
+
+@pytest.fixture(scope="session")
+def typed_linker(typed_model: Path) -> Linker:
+    """A linker over it."""
+    return load(typed_model)
 
 
 settings.register_profile(

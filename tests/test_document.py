@@ -6,23 +6,37 @@ import json
 
 import pytest
 
-from pboh.document import Candidate, Document, Entity, Mention
+from pboh.document import Candidate, Document, Entity, Facts, Mention
 from small_world import FOOTBALL, mark
 
-ENTITY = Entity("Paris", 7, "Q90")
+FACTS = Facts("place", 0.9, "capital of France", "https://en.wikipedia.org/wiki/Paris")
+ENTITY = Entity("Paris", 7, "Q90", FACTS)
 MENTION = Mention(0, 5, "Paris", ENTITY, 0.9, -1.5, (Candidate(ENTITY, 0.5, -1.0, -1.5, 0.9),), False, 0.8)
 
 
 def test_a_mention_as_plain_values():
     assert MENTION.to_dict() == {
-        "start": 0, "end": 5, "text": "Paris", "entity": "Paris", "id": "Q90",
+        "start": 0, "end": 5, "text": "Paris", "entity": "Paris", "id": "Q90", "type": "place",
+        "type_probability": 0.9, "description": "capital of France", "url": "https://en.wikipedia.org/wiki/Paris",
         "score": -1.5, "probability": 0.9, "nil": 0.0, "detection": 0.8, "clamped": False,
-        "candidates": [{"entity": "Paris", "id": "Q90", "prior": 0.5, "score": -1.5, "probability": 0.9}],
+        "candidates": [
+            {
+                "entity": "Paris", "id": "Q90", "type": "place", "description": "capital of France",
+                "prior": 0.5, "score": -1.5, "probability": 0.9,
+            }
+        ],
     }  # fmt: skip
     assert MENTION.to_dict(candidates=0)["candidates"] == []
     assert MENTION.to_dict(explain=True)["explanation"] is None, "it was not resolved by a linker"
     unlinked = Mention(0, 1, "x").to_dict()
-    assert unlinked["entity"] is None and unlinked["id"] is None
+    assert list(unlinked) == list(MENTION.to_dict())
+    assert {unlinked[name] for name in ("entity", "id", "type", "description", "url")} == {None}
+
+
+def test_an_entity_is_what_it_is_whatever_is_known_about_it():
+    bare = Entity("Paris", 7, "Q90")
+    assert bare == ENTITY and hash(bare) == hash(ENTITY) and "capital" not in repr(ENTITY)
+    assert bare.to_dict() == {**ENTITY.to_dict(), **dict.fromkeys(Facts._fields)}
 
 
 def test_terms_are_the_parts_of_the_local_score(linker):

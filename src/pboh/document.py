@@ -8,16 +8,72 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 
+class Facts(NamedTuple):
+    """What is known about an entity beside its title; None is what the model does not say."""
+
+    type: str | None = None
+    type_probability: float | None = None
+    description: str | None = None
+    url: str | None = None
+
+
+class FactSource(Protocol):
+    """A model that is asked about an entity when something of it is shown."""
+
+    def facts(self, entity: int) -> Facts:
+        """What it knows about the entity of a number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A thing a name can mean: its title in the knowledge base, its number in the model, an outside id."""
+    """A thing a name can mean: its title in the knowledge base, its number in the model, an outside id.
+
+    What else is known (:class:`Facts`) is read from the model when it is asked for.
+    """
 
     title: str
     index: int
     id: str | None = None
+    about: Facts | FactSource | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def facts(self) -> Facts:
+        """Type, description and address at once."""
+        if self.about is None:
+            return _NOTHING
+        return self.about if isinstance(self.about, Facts) else self.about.facts(self.index)
+
+    @property
+    def type(self) -> str | None:
+        """One of :data:`pboh.formats.types.TYPES`; None in a model without types."""
+        return self.facts.type
+
+    @property
+    def type_probability(self) -> float | None:
+        """How probable that type is."""
+        return self.facts.type_probability
+
+    @property
+    def description(self) -> str | None:
+        """What it is, in a few words."""
+        return self.facts.description
+
+    @property
+    def url(self) -> str | None:
+        """Its article in the Wikipedia of the model's language; of one you added, its id if that is one."""
+        return self.facts.url
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as every output has them."""
+        return {"entity": self.title, "id": self.id, **self.facts._asdict()}
+
+
+_NOTHING = Facts()
+NO_ENTITY: dict[str, None] = dict.fromkeys(("entity", "id", *Facts._fields))
+"""What :meth:`Entity.to_dict` has of an entity, of none."""
 
 
 class Candidate(NamedTuple):
@@ -36,9 +92,12 @@ class Candidate(NamedTuple):
 
     def to_dict(self, terms: bool = False) -> dict[str, Any]:
         """Plain values; ``terms`` adds the local score and the part of it that the context brings."""
+        about = self.entity.facts
         plain = {
             "entity": self.entity.title,
             "id": self.entity.id,
+            "type": about.type,
+            "description": about.description,
             "prior": self.prior,
             "score": self.score,
             "probability": self.probability,
@@ -72,7 +131,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the title of the entity, and its terms."""
-        return {**asdict(self), "entity": self.entity.title}
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        words, neighbours = ([asdict(term) for term in terms] for terms in (self.words, self.neighbours))
+        return {**plain, "entity": self.entity.title, "words": words, "neighbours": neighbours}
 
     def terms(self, most: int) -> list[tuple[str, str, float]]:
         """Kind, label and value of the terms of the score.
@@ -104,10 +165,6 @@ class Part(Protocol):
     """A text whose mentions were resolved together: a whole document, or a part of a long one."""
 
     first: int  # where it begins in the text of the document
-
-    @property
-    def language(self) -> str:
-        """The language of the model's Wikipedia."""
 
     @property
     def solution(self) -> Any:
@@ -158,8 +215,7 @@ class Mention:
             "start": self.start,
             "end": self.end,
             "text": self.text,
-            "entity": self.entity.title if self.entity else None,
-            "id": self.entity.id if self.entity else None,
+            **(self.entity.to_dict() if self.entity else NO_ENTITY),
             "score": self.score,
             "probability": self.probability,
             "nil": self.nil,

@@ -14,14 +14,15 @@ from pboh.document import Document, Entity
 from pboh.errors import ModelError
 from pboh.files.kernel_cache import say_if_compiling
 from pboh.files.workers import ordered_map
-from pboh.inference.engine import Engine, shared_model
-from pboh.inference.entities import EntitySet
+from pboh.formats.types import check_types
+from pboh.inference.engine import Engine
+from pboh.inference.entities import EntitySet, Restriction, TypedSet
 from pboh.inference.part import SolvedPart
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import check_spans
 from pboh.model.names import Layer
 from pboh.model.starter import starter_folder
-from pboh.model.store import Model
+from pboh.model.store import Model, shared_model
 
 if TYPE_CHECKING:
     from pboh.detection.detector import Detector
@@ -111,13 +112,15 @@ class Linker:
         id: str | None = None,
         overlapping: bool = False,
         entities: EntitySet | Iterable[str | Entity] | None = None,
+        types: Iterable[str] | None = None,
     ) -> Document:
         """Resolve the given mentions: ``(start, end)``, or ``(start, end, title)`` to clamp one to an entity.
 
         Offsets count code points. Overlapping spans are an error unless ``overlapping`` allows them.
-        ``entities`` (titles, or what :meth:`only` made of them) are the only ones that may be an answer.
+        ``entities`` (titles, or what :meth:`only` made of them) are the only ones that may be an answer;
+        ``types`` restricts answers to entities of these :data:`pboh.formats.types.TYPES`.
         """
-        checked, only = check_spans(text, spans, overlapping), self._restriction(entities)
+        checked, only = check_spans(text, spans, overlapping), self._restriction(entities, types)
         part = SolvedPart(self.engine, text, checked, only)
         with nullcontext() if self.engine.warm else say_if_compiling():
             return part.document(id)
@@ -133,6 +136,7 @@ class Linker:
         hints: Iterable[Sequence[Any]] = (),
         id: str | None = None,
         entities: EntitySet | Iterable[str | Entity] | None = None,
+        types: Iterable[str] | None = None,
         found: Possibilities | None = None,
     ) -> Document:
         """Find the mentions of a text and resolve them.
@@ -145,15 +149,17 @@ class Linker:
         ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
         them *instead*, call :meth:`disambiguate`. ``hints`` are spans of a recogniser,
         ``(start, end, score)``, with scores from 0 to 1: they are weighed. ``entities`` are all that
-        may be an answer, as in :meth:`disambiguate`. ``found`` is what :meth:`find` returned for the text.
+        may be an answer, as in :meth:`disambiguate`, and ``types`` the types that answers may have; a name
+        that mostly means something of another type stays improbable. ``found`` is what :meth:`find` returned
+        for the text.
         """
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
 
-        only = self._restriction(entities)
+        only = self._restriction(entities, types, certain=False)
         with nullcontext() if self.engine.warm else say_if_compiling():
             began = perf_counter()
             if found is None:
-                found = self.find(text, mentions=mentions, spans=spans, hints=hints, entities=only)
+                found = self._find(text, mentions, spans, hints, only)
             spent = perf_counter() - began
             document = link(
                 self.engine.of_found, text, found,
@@ -170,12 +176,23 @@ class Linker:
         spans: Iterable[Sequence[Any]] = (),
         hints: Iterable[Sequence[Any]] = (),
         entities: EntitySet | Iterable[str | Entity] | None = None,
+        types: Iterable[str] | None = None,
     ) -> Possibilities:
         """What may be a mention of a text: the first step of :meth:`link`, with the same options."""
+        return self._find(text, mentions, spans, hints, self._restriction(entities, types, certain=False))
+
+    def _find(
+        self,
+        text: str,
+        mentions: Mentions,
+        spans: Iterable[Sequence[Any]],
+        hints: Iterable[Sequence[Any]],
+        only: Restriction | None,
+    ) -> Possibilities:
         from pboh.detection.link import meant  # noqa: PLC0415
         from pboh.detection.possibilities import check_hints, possibilities  # noqa: PLC0415
 
-        given, only = check_spans(text, spans), self._restriction(entities)
+        given = check_spans(text, spans)
         keep = None if only is None else partial(meant, self.engine, text, only)
         return possibilities(
             text, self.detector, self.finder, mentions, given, check_hints(text, hints), keep
@@ -195,8 +212,15 @@ class Linker:
 
         return Finder.of(self.model)
 
-    def _restriction(self, entities: EntitySet | Iterable[str | Entity] | None) -> EntitySet | None:
-        return None if entities is None else self.only(entities)
+    def _restriction(
+        self,
+        entities: EntitySet | Iterable[str | Entity] | None,
+        types: Iterable[str] | None = None,
+        *,
+        certain: bool = True,
+    ) -> Restriction | None:
+        only = None if entities is None else self.only(entities)
+        return only if types is None else TypedSet(self.model, types, only, certain)
 
     # -- streams ----------------------------------------------------------------------------------
 
@@ -207,16 +231,22 @@ class Linker:
         workers: int = 1,
         batch: int = 32,
         entities: EntitySet | Iterable[str | Entity] | None = None,
+        types: Iterable[str] | None = None,
     ) -> Iterator[Document]:
         """Resolve a stream of ``(text, spans)`` in order; with several workers, on as many processes."""
         batches = _batches(documents, batch if workers > 1 else 1)
-        for resolved in ordered_map(partial(self._batch, self._restriction(entities)), batches, workers):
+        only = None if entities is None else self.only(entities)
+        names = None if types is None else check_types(types)
+        for resolved in ordered_map(partial(self._batch, only, names), batches, workers):
             yield from resolved
 
     def _batch(
-        self, only: EntitySet | None, batch: list[tuple[str, Sequence[Sequence[Any]]]]
+        self,
+        only: EntitySet | None,
+        types: tuple[str, ...] | None,
+        batch: list[tuple[str, Sequence[Sequence[Any]]]],
     ) -> list[Document]:
-        return [self.disambiguate(text, spans, entities=only) for text, spans in batch]
+        return [self.disambiguate(text, spans, entities=only, types=types) for text, spans in batch]
 
 
 def _reopen(engine: Engine) -> Linker:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Mention
+from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Facts, Mention
 from pboh.formats.html import NOTEBOOK_CHARACTERS, SHOWN, to_html
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off."
@@ -40,21 +40,19 @@ class Reader(HTMLParser):
         return [value for key, value in self.attributes if key == name]
 
 
-class GermanPart:
-    """A part whose model was trained on the German Wikipedia."""
-
-    first, solution, language = 0, None, "de"
-
-    def explain(self, row, entity=None):
-        """Nothing to say."""
-
-
 def test_links_lead_to_the_wikipedia_of_the_model():
-    entity = Entity("Köln (Rhein)", 0)
-    mention = Mention(0, 4, "Köln", entity, 0.9, part=GermanPart())
-    document = Document("Köln", [mention])
-    for page in (to_html(document), document._repr_html_()):
-        assert re.findall(r'href="([^"]*)"', page) == ["https://de.wikipedia.org/wiki/K%C3%B6ln_%28Rhein%29"]
+    address = "https://de.wikipedia.org/wiki/K%C3%B6ln_%28Rhein%29"
+    for url, found in ((address, [address]), (None, [])):
+        entity = Entity("Köln (Rhein)", 0, None, Facts("place", 0.9, "Stadt in <Deutschland>", url))
+        document = Document("Köln", [Mention(0, 4, "Köln", entity, 0.9)])
+        for page in (to_html(document), document._repr_html_()):
+            assert re.findall(r'href="([^"]*)"', page) == found
+            assert "place: Stadt in &lt;Deutschland&gt;" in page
+            assert Reader(document._repr_html_())
+        candidate = Candidate(entity, 0.9, 0.1, 0.1, 0.9)
+        mention = Mention(0, 4, "Köln", entity, 0.9, candidates=(candidate,))
+        assert "; place: Stadt" in Reader(mention._repr_html_()).text
+        assert Reader(mention._repr_html_()).all("title") == ["place: Stadt in <Deutschland>"]
 
 
 def test_a_document_shows_its_text_with_coloured_mentions(linker):

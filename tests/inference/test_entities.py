@@ -6,8 +6,10 @@ import pickle
 
 import pytest
 
-from pboh.inference.entities import EntitySet
-from small_world import titles
+from pboh.errors import InputError, ModelError
+from pboh.inference.entities import EntitySet, TypedSet
+from pboh.linker import load
+from small_world import WHAT, mark, titles
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal."
 SPANS = [(0, 6), (18, 24), (47, 55), (70, 75)]
@@ -78,3 +80,98 @@ def test_a_set_is_prepared_once_and_travels(linker):
 def test_clamped_mentions_stay(linker):
     document = linker.disambiguate(TEXT, [(0, 6, "Gerd Müller"), (70, 75)], entities=["Paris"])
     assert titles(document) == ["Gerd Müller", "Paris"]
+
+
+# -- what entities are ------------------------------------------------------------------------------------
+
+
+def test_entities_know_what_they_are(typed_linker):
+    paris = typed_linker.entity("Paris")
+    assert paris.to_dict() == {
+        "entity": "Paris", "id": "Q90", "type": "place", "type_probability": 0.8,
+        "description": "capital of France", "url": "https://en.wikipedia.org/wiki/Paris",
+    }  # fmt: skip
+    berlin = typed_linker.entity("Berlin")
+    assert (berlin.type, berlin.type_probability, berlin.description) == ("unknown", 0.0, None)
+    assert typed_linker.entity("Max Müller").description is None
+    assert typed_linker.entity("Max Müller").url == "https://en.wikipedia.org/wiki/Max_M%C3%BCller"
+
+
+def test_a_model_without_types_says_nothing(linker):
+    entity = linker.entity("Paris")
+    assert (entity.type, entity.type_probability, entity.description) == (None, None, None)
+    assert entity.url == "https://en.wikipedia.org/wiki/Paris"
+
+
+def test_what_they_are_survives_a_trip_to_another_process(typed_linker, typed_model):
+    document = pickle.loads(pickle.dumps(typed_linker.disambiguate(TEXT, SPANS)))
+    assert document.mentions[2].entity.description == "football club in Dortmund"
+    assert len(pickle.dumps(typed_linker.entity("Paris"))) < 500 + len(str(typed_model))
+
+
+def test_only_entities_of_the_types_are_answers(typed_linker):
+    free = typed_linker.disambiguate(TEXT, SPANS)
+    assert titles(free)[2:] == ["Borussia Dortmund", "Paris Saint-Germain FC"]
+    document = typed_linker.disambiguate(TEXT, SPANS, types=["person", "place"])
+    assert titles(document)[2:] == ["Dortmund", "Paris"] and document.mentions[1].candidates == ()
+    for mention in document:
+        assert {c.entity.type for c in mention.candidates} <= {"person", "place"}
+        assert sum(c.prior for c in mention.candidates) == pytest.approx(1 if mention.candidates else 0)
+        why = mention.explain()
+        assert why is None or why.entity == mention.entity
+
+
+def test_unknown_entities_are_out_unless_they_are_asked_for(typed_linker):
+    text, spans = "Berlin and Paris", [(0, 6), (11, 16)]
+    assert titles(typed_linker.disambiguate(text, spans, types=["place"])) == [None, "Paris"]
+    assert titles(typed_linker.disambiguate(text, spans, types=["unknown"]))[0] == "Berlin"
+    assert titles(typed_linker.disambiguate(text, spans, types=["place", "unknown"])) == ["Berlin", "Paris"]
+
+
+def test_types_and_entities_restrict_together(typed_linker):
+    some = ["Herta Müller", "Borussia Dortmund", "Paris"]
+    document = typed_linker.disambiguate(TEXT, SPANS, entities=some, types=["person", "organisation"])
+    assert titles(document) == ["Herta Müller", None, "Borussia Dortmund", None]
+    assert document.mentions[0].candidates[0].prior == 1.0
+
+
+def test_in_raw_text_a_name_keeps_its_other_meanings_as_rivals(typed_linker):
+    text = "They watched the goal in Paris."
+    [free] = [m for m in typed_linker.link(text, threshold=0.0) if m.text == "Paris"]
+    true = {c.entity.title: c.prior for c in free.candidates}
+    [mention] = [m for m in typed_linker.link(text, threshold=0.0, types=["other"]) if m.text == "Paris"]
+    assert titles([mention]) == ["Paris (mythology)"]
+    assert mention.candidates[0].prior == pytest.approx(true["Paris (mythology)"], rel=1e-3)
+    [given] = typed_linker.disambiguate(text, mark(text, "Paris"), types=["other"])
+    assert given.candidates[0].prior == 1.0
+
+
+def test_found_mentions_are_of_the_types(typed_linker):
+    for types in (["person"], ["organisation", "place"]):
+        document = typed_linker.link(TEXT, threshold=0.0, mentions="all", types=types)
+        assert len(document)
+        assert {WHAT[title][0] for title in titles(document)} <= set(types)
+        found = typed_linker.find(TEXT, mentions="all", types=types)
+        again = typed_linker.link(TEXT, threshold=0.0, mentions="all", types=types, found=found)
+        assert titles(again) == titles(document)
+
+
+def test_streams_are_restricted_too(typed_linker):
+    for workers in (1, 2):
+        [document] = typed_linker.pipe([(TEXT, SPANS)], workers=workers, types=["place"])
+        assert titles(document) == [None, None, "Dortmund", "Paris"]
+        assert document.mentions[2].explain().entity.title == "Dortmund"
+
+
+def test_wrong_types_and_models_without_types_are_refused(linker, typed_linker):
+    with pytest.raises(InputError, match=r"'city' is not a type of entities.*person, organisation, place"):
+        typed_linker.link(TEXT, types=["place", "city"])
+    with pytest.raises(ModelError, match=r"does not know the types of its entities\. .+"):
+        linker.link(TEXT, types=["place"])
+    assert load(linker.model.folder).link(TEXT, types=None)
+
+
+def test_a_typed_set_says_what_it_is(typed_linker):
+    only = TypedSet(typed_linker.model, ["person"], typed_linker.only(["Paris"]))
+    assert repr(only) == "<TypedSet of person among <EntitySet of 1 entities>>"
+    assert repr(pickle.loads(pickle.dumps(only))) == repr(only)

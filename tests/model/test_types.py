@@ -10,7 +10,7 @@ import pytest
 from pboh.errors import ModelError
 from pboh.formats.types import TYPES
 from pboh.model.store import changing, open_model, put_arrays, read_manifest
-from pboh.model.types import of_types
+from pboh.model.types import wanted_codes
 from pboh.text.hashing import string_blob
 
 
@@ -47,15 +47,16 @@ def test_types_and_descriptions_are_read_by_number(model):
         assert opened.type(k) == TYPES[k % len(TYPES)]
         assert opened.type_probability(k) == pytest.approx(0.8)
         assert opened.description(k) == (None if k % 3 else f"Größe {k}")
-    some = of_types(opened.arrays, ["person", "unknown"])
-    assert some.tolist() == [k for k in range(size) if opened.type(k) in ("person", "unknown")]
+    wanted = wanted_codes(["person", "unknown"])[opened.type_codes(np.arange(size))]
+    assert wanted.tolist() == [opened.type(k) in ("person", "unknown") for k in range(size)]
+    assert opened.type_codes(np.asarray([-1, size, 1])).tolist() == [0, 0, 1]
 
 
 def test_a_type_that_this_program_does_not_know_is_unknown(model):
     size = open_model(model).entities
     opened = open_model(changed(model, {"entity_type": np.full(size, 250, np.uint8)}))
     assert opened.type(0) == "unknown" and opened.type_probability(0) is None
-    assert of_types(opened.arrays, ["unknown"]).size == size
+    assert wanted_codes(["unknown"])[opened.type_codes(np.arange(size))].all()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pboh.detection.possibilities import Mentions, Possibilities
 from pboh.document import Document, Mention
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.engine import Engine
-from pboh.inference.entities import EntitySet
+from pboh.inference.entities import Restriction
 from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.part import SolvedPart
 from pboh.inference.spans import Span
@@ -37,7 +37,7 @@ class Resolved:
     parts: list[tuple[SolvedPart, slice, int]]  # the rows that each answers, and the first one it has
 
 
-def resolve(engine: Engine, text: str, rows: Possibilities, only: EntitySet | None = None) -> Resolved:
+def resolve(engine: Engine, text: str, rows: Possibilities, only: Restriction | None = None) -> Resolved:
     """Resolve all possibilities of a text."""
     surfaces = rows.surfaces(text)
     parts = list(_parts(engine, text, rows, surfaces, only))
@@ -52,7 +52,7 @@ def resolve(engine: Engine, text: str, rows: Possibilities, only: EntitySet | No
 
 
 def _parts(
-    engine: Engine, text: str, rows: Possibilities, surfaces: list[str], only: EntitySet | None
+    engine: Engine, text: str, rows: Possibilities, surfaces: list[str], only: Restriction | None
 ) -> Iterator[tuple[SolvedPart, slice, int]]:
     """Parts of a document, the rows that each answers, and the number of its first row."""
     if not len(rows):
@@ -132,7 +132,7 @@ def link(
     threshold: float | None = None,
     nil: bool = False,
     id: str | None = None,
-    only: EntitySet | None = None,
+    only: Restriction | None = None,
 ) -> Document:
     """See :meth:`pboh.linker.Linker.link`."""
     document = Document(text, [], id)
@@ -162,7 +162,7 @@ def _judge(mention: Mention, answered: bool, name: float, link: float) -> None:
         mention.entity, mention.detection, mention.probability = None, name, max(name - link, 0.0)
 
 
-def meant(engine: Engine, text: str, only: EntitySet, spots: Spots) -> Array:
+def meant(engine: Engine, text: str, only: Restriction, spots: Spots) -> Array:
     """Which names can mean an entity of a set: the others must not be in their way."""
     surfaces = [text[a:b] for a, b in zip(spots.start.tolist(), spots.end.tolist(), strict=True)]
     unique = list(dict.fromkeys(surfaces))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from pboh.document import Document, Explanation, Mention
-from pboh.formats.identifiers import wikipedia
 from pboh.formats.rendering import templates
 
 SHOWN = 5  # candidates, words and neighbours of a mention
@@ -44,7 +43,7 @@ def explanation_in_notebook(why: Explanation) -> str:
 
 def _rendered(template: str, **values: Any) -> str:
     page = templates("formats/templates").get_template(template)
-    text = page.render(values, shown=SHOWN, address=_address)
+    text = page.render(values, shown=SHOWN)
     return text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be written to a file
 
 
@@ -64,9 +63,3 @@ def _pieces(document: Document, characters: int) -> list[Piece]:
         pieces.append((document.text[at : mention.start], mention, hue))
         at = mention.end
     return [*pieces, (document.text[at:characters], None, 0)]
-
-
-def _address(mention: Mention) -> str:
-    """The article in the Wikipedia of the model's language."""
-    assert mention.entity is not None
-    return wikipedia(mention.entity.title, mention.part.language if mention.part else "en")

@@ -10,7 +10,7 @@ import numpy as np
 from pboh.deadline import checkpoint
 from pboh.errors import ModelError
 from pboh.inference.candidate_kernels import SLOTS, gather
-from pboh.inference.entities import EntitySet
+from pboh.inference.entities import Restriction
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
 from pboh.model.names import LAYERS
@@ -57,7 +57,7 @@ class Candidates:
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 
     def find(
-        self, surfaces: list[str], only: EntitySet | None = None, *, alone: bool = False
+        self, surfaces: list[str], only: Restriction | None = None, *, alone: bool = False
     ) -> tuple[Array, Array, Array]:
         """Entities, p(e|m) and number of candidates, one row per surface form.
 
@@ -190,12 +190,18 @@ def add_named(overlays: tuple[Overlay, ...], folded: list[str], shares: Shares) 
         shares.put(i, links)
 
 
-def restrict(found: Array, prior: Array, size: Array, only: EntitySet, top: int) -> tuple[Array, Array]:
-    """Leave only candidates of a set, the ``top`` best, p(e|m) normalised among them; changes ``size``."""
-    kept = only.holds(found) & (np.arange(found.shape[1]) < size[:, None])
-    kept &= np.cumsum(kept, axis=1) <= top
+def restrict(found: Array, prior: Array, size: Array, only: Restriction, top: int) -> tuple[Array, Array]:
+    """Leave only candidates of a set, the ``top`` best; changes ``size``.
+
+    p(e|m) is shared between the rivals: these candidates, or whatever the name can mean beside them.
+    """
+    known = np.arange(found.shape[1]) < size[:, None]
+    inside = only.holds(found) & known
+    kept = inside & (np.cumsum(inside, axis=1) <= top)
+    rivals = only.rivals(found) & known & (kept | ~inside)
+    total = np.where(rivals, prior, 0.0).sum(axis=1, keepdims=True)
     order = np.argsort(~kept, axis=1, kind="stable")[:, :top]
     entities = np.take_along_axis(found, order, 1)
     shares = np.take_along_axis(np.where(kept, prior, 0.0), order, 1)
     size[:] = kept.sum(axis=1)
-    return entities, shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    return entities, shares / np.maximum(total, 1e-300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,32 +15,17 @@ from pboh.deadline import checkpoint
 from pboh.errors import InputError
 from pboh.inference.belief_propagation import FactorGraph
 from pboh.inference.candidates import Candidates
-from pboh.inference.entities import Entities, EntitySet
+from pboh.inference.entities import Entities, Restriction
 from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.potentials import Potentials
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, Settings
 from pboh.inference.solution import Solution
 from pboh.inference.spans import Span
-from pboh.model.store import MANIFEST, Model, open_model
+from pboh.model.store import Model, shared_model
 from pboh.text.hashing import Array
 
 STAGES = ("candidates", "words", "context", "pairs", "propagation")
-
-
-def shared_model(path: Path) -> Model:
-    """A model, opened once for this process as long as its description stays the same."""
-    try:
-        about = (path / MANIFEST).stat()
-        state = about.st_mtime_ns, about.st_size
-    except OSError:
-        state = 0, 0  # opening it will say what is wrong
-    return _opened(path, state)
-
-
-@lru_cache(maxsize=8)
-def _opened(path: Path, state: tuple[int, int]) -> Model:
-    return open_model(path)
 
 
 class Engine:
@@ -81,7 +66,7 @@ class Engine:
         return hasattr(self._local, "potentials")
 
     def solve(
-        self, text: str, spans: list[Span], only: EntitySet | None = None,
+        self, text: str, spans: list[Span], only: Restriction | None = None,
         near: Neighbourhood | None = None, beside: Sequence[str] = (),
     ) -> Solution:  # fmt: skip
         """Resolve the mentions of a text together (section "Inference"), as arrays.

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pboh.document import Entity
+from pboh.document import Entity, Facts
+from pboh.errors import ModelError
+from pboh.formats.identifiers import wikipedia
+from pboh.formats.types import check_types
 from pboh.model.names import Layer
 from pboh.model.overlays.opening import clean_title, find_titles
-from pboh.model.store import Model
+from pboh.model.store import Model, shared_model
+from pboh.model.types import wanted_codes
 from pboh.text.folding import fold
 from pboh.text.hashing import Array, look_up
 
@@ -37,12 +43,90 @@ class EntitySet:
         at = np.minimum(np.searchsorted(self.entities, entities), self.entities.size - 1)
         return np.asarray(self.entities[at] == entities)
 
+    def rivals(self, entities: Array) -> Array:
+        """Which of some entities a name may mean at all: the same."""
+        return self.holds(entities)
+
+
+class TypedSet:
+    """Entities of some types, of all there are or ``among`` those of a set; nothing is gathered for it.
+
+    ``certain``: every mention means one of them. Where that is not known, a name keeps its other meanings as
+    rivals: what usually means a country does not become a person because only persons are asked for.
+    """
+
+    def __init__(
+        self, model: Model, types: Iterable[str], among: EntitySet | None = None, certain: bool = True
+    ) -> None:
+        self.types, self.among, self.certain = check_types(types), among, certain
+        self._model = model
+        if not model.has_types:
+            raise ModelError(
+                "the model does not know the types of its entities", where=model.folder,
+                todo="Train it anew, or leave out the restriction to types",
+            )  # fmt: skip
+        self._wanted = wanted_codes(self.types)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _typed_set, (self._model.folder, self.types, self.among, self.certain)
+
+    def __repr__(self) -> str:
+        among = f" among {self.among!r}" if self.among is not None else ""
+        return f"<TypedSet of {', '.join(self.types)}{among}>"
+
+    def holds(self, entities: Array) -> Array:
+        """Which of some entities are in the set."""
+        found = self._wanted[self._model.type_codes(entities)]
+        return np.asarray(found if self.among is None else found & self.among.holds(entities))
+
+    def rivals(self, entities: Array) -> Array:
+        """Which of some entities a name may mean at all."""
+        if self.certain:
+            return self.holds(entities)
+        return np.ones(entities.shape, bool) if self.among is None else self.among.holds(entities)
+
+
+Restriction = EntitySet | TypedSet
+"""What answers may be restricted to."""
+
+
+def _typed_set(folder: Path, types: tuple[str, ...], among: EntitySet | None, certain: bool) -> TypedSet:
+    return TypedSet(shared_model(folder), types, among, certain)
+
+
+class ModelFacts:
+    """What a model knows about its entities, read when it is shown; pickled as the model's folder."""
+
+    def __init__(self, folder: Path, model: Model | None = None) -> None:
+        self._folder, self._model = folder, model
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ModelFacts, (self._folder,)
+
+    def facts(self, entity: int) -> Facts:
+        """What is known about the entity of a number."""
+        if self._model is None:
+            self._model = shared_model(self._folder)
+        model = self._model
+        return Facts(
+            model.type(entity), model.type_probability(entity), model.description(entity), _url(model, entity)
+        )
+
+
+def _url(model: Model, entity: int) -> str | None:
+    """The article in the Wikipedia of the model's language; of an added entity, its id if that is one."""
+    if entity < model.entities:
+        return wikipedia(model.title(entity), model.info.get("language") or "en")
+    id = model.id(entity) or ""
+    return id if id.startswith(("https://", "http://")) else None
+
 
 class Entities:
     """Titles and numbers of a model turned into :class:`Entity` objects."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self._facts = ModelFacts(model.folder, model)
         self._known: dict[int, Entity] = {}
 
     def __getitem__(self, index: int) -> Entity:
@@ -50,7 +134,8 @@ class Entities:
         if known is None:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            known = self._known[index] = Entity(self.model.title(index), index, self.model.id(index))
+            title, id = self.model.title(index), self.model.id(index)
+            known = self._known[index] = Entity(title, index, id, self._facts)
         return known
 
     def find(self, title: str) -> Entity | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pboh.document import Candidate, Document, Entity, Explanation, Mention
 from pboh.inference.engine import Engine
-from pboh.inference.entities import EntitySet
+from pboh.inference.entities import Restriction
 from pboh.inference.explain import explain
 from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.solution import Solution
@@ -26,7 +26,7 @@ class SolvedPart:
     """
 
     def __init__(
-        self, engine: Engine, text: str, spans: list[Span], only: EntitySet | None = None, first: int = 0,
+        self, engine: Engine, text: str, spans: list[Span], only: Restriction | None = None, first: int = 0,
         near: Neighbourhood | None = None, beside: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.engine, self.text, self.spans, self.only = engine, text, spans, only
@@ -37,11 +37,6 @@ class SolvedPart:
     def solution(self) -> Solution:
         """What was computed."""
         return self.engine.solve(self.text, self.spans, self.only, self.near, self.beside)
-
-    @property
-    def language(self) -> str:
-        """The language of the model's Wikipedia."""
-        return self.engine.model.info.get("language") or "en"
 
     def explain(self, row: int, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate) of one of its mentions."""

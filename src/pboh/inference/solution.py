@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pboh.inference.belief_propagation import Beliefs
-from pboh.inference.entities import EntitySet
+from pboh.inference.entities import Restriction
 from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.potentials import Pairs, Unary, Windows
 from pboh.inference.score_kernels import conditional_scores
@@ -27,7 +27,7 @@ class Solution:
 
     text: str
     spans: list[Span]
-    only: EntitySet | None  # what answers were restricted to
+    only: Restriction | None  # what answers were restricted to
     windows: Windows
     unary: Unary
     pairs: Pairs

@@ -347,11 +347,6 @@ class _LinkAgain:
         self.doc, self.start, self.end = doc, start, end
 
     @property
-    def language(self) -> str:
-        """The language of the pipeline, if it has one."""
-        return "en" if self.doc.lang_ in ("", "xx") else str(self.doc.lang_)
-
-    @property
     def mention(self) -> Mention | None:
         """The mention as the linker returned it."""
         doc, start, end = self.doc, self.start, self.end

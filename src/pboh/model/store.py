@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -111,8 +112,26 @@ class Model:
     def type(self, entity: int) -> str | None:
         """Type of an entity (see :mod:`pboh.formats.types`); None in a model without types."""
         if entity >= self.entities:
-            return self.overlay(entity).type(entity)
+            return self.overlay(entity).type(entity) or ("unknown" if "entity_type" in self.arrays else None)
         return types.type_at(self.arrays, entity)
+
+    def type_codes(self, entities: Array) -> Array:
+        """Codes of the types of entities, 0 (unknown) also for numbers that are none."""
+        codes = np.zeros(entities.shape, np.uint8)
+        for first, table in self._type_tables():
+            own = (entities >= first) & (entities < first + table.size)
+            codes[own] = table[entities[own] - first]
+        return codes
+
+    def _type_tables(self) -> Iterator[tuple[int, Array]]:
+        """The types that the model and its overlays know, and the number of the first entity of each."""
+        parts = [(0, self.arrays), *((overlay.first, overlay.arrays) for overlay in self.overlays)]
+        yield from ((first, arrays["entity_type"]) for first, arrays in parts if "entity_type" in arrays)
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the types of its entities are known, or at least those of an overlay."""
+        return any(True for _ in self._type_tables())
 
     def type_probability(self, entity: int) -> float | None:
         """How probable the type of an entity is; None in a model that does not say."""
@@ -377,6 +396,21 @@ def _check_types(folder: Path, arrays: dict[str, Array]) -> None:
     wrong = types.wrong_with(arrays, len(arrays["title_offsets"]) - 1)
     if wrong:
         raise ModelError(f"a file of the model cannot be right: {wrong}", where=folder, todo=_REBUILD)
+
+
+def shared_model(folder: Path) -> Model:
+    """A model, opened once for this process as long as its description stays the same."""
+    try:
+        about = (folder / MANIFEST).stat()
+        state = about.st_mtime_ns, about.st_size
+    except OSError:
+        state = 0, 0  # opening it will say what is wrong
+    return _opened(folder, state)
+
+
+@lru_cache(maxsize=8)
+def _opened(folder: Path, state: tuple[int, int]) -> Model:
+    return open_model(folder)
 
 
 def with_overlays(model: Model) -> Model:

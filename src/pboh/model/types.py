@@ -46,10 +46,10 @@ def description_at(arrays: Mapping[str, Array], k: int) -> str | None:
     )
 
 
-def of_types(arrays: Mapping[str, Array], names: Iterable[str]) -> Array:
-    """Numbers of the entities of these types, ascending."""
+def wanted_codes(names: Iterable[str]) -> Array:
+    """Whether every code belongs to one of these types."""
     wanted = set(names)
-    return np.flatnonzero(np.asarray([name in wanted for name in _NAMES])[arrays["entity_type"]])
+    return np.asarray([name in wanted for name in _NAMES])
 
 
 def wrong_with(arrays: Mapping[str, Array], entities: int) -> str:
