@@ -31,19 +31,6 @@ def same_tables(one: Path, other: Path, options: CountOptions) -> None:
     assert totals[0] == totals[1]
 
 
-def test_every_table_equals_that_of_duckdb(spark: Any, tmp_path: Path) -> None:
-    from pboh.counts.spark import Spark
-
-    corpus = write_corpus(tmp_path / "corpus", random_pages(7, 80))
-    (tmp_path / "crosswikis.bz2").write_bytes(bz2.compress(CROSSWIKIS.encode()))
-    options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5, names_in_text=True)
-    duckdb = count([corpus], tmp_path / "duckdb", options)
-    spark = count([f"file://{corpus}"], f"file://{tmp_path}/spark", options, engine=Spark(session=spark))
-    same_tables(tmp_path / "duckdb", tmp_path / "spark", options)
-    assert duckdb["crosswikis"] == spark["crosswikis"]
-    assert spark["crosswikis"]["first"] == ["line 2: there is no tab"]
-
-
 def test_shares_resume_and_merging(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting in shares, nothing to do the second time, and counts added to a corpus."""
     from pboh.counts.spark import Spark
@@ -90,21 +77,18 @@ def first_pages(dump: Iterable[str], most: int) -> Iterator[str]:
 
 def test_several_executors_in_their_own_processes(small_cluster: dict[str, str], tmp_path: Path) -> None:
     """local-cluster mode: executors share nothing with the driver but the file system."""
-    corpus = write_corpus(tmp_path / "corpus", random_pages(7, 40))
-    (tmp_path / "crosswikis.txt").write_text(CROSSWIKIS)
-    options = ["--crosswikis", str(tmp_path / "crosswikis.txt")]
+    corpus = write_corpus(tmp_path / "corpus", random_pages(7, 80))
+    (tmp_path / "crosswikis.bz2").write_bytes(bz2.compress(CROSSWIKIS.encode()))
+    options = CountOptions(crosswikis=str(tmp_path / "crosswikis.bz2"), top=5, names_in_text=True)
     command = [sys.executable, "-c", "from pboh.cli import main; main()", "count", f"file://{corpus}"]
-    command += [
-        "--out",
-        f"file://{tmp_path}/spark",
-        "--engine",
-        "spark",
-        "--master",
-        "local-cluster[2,1,1024]",
-    ]
+    command += ["--out", f"file://{tmp_path}/spark", "--engine", "spark", "--names-in-text", "--top", "5"]
+    command += ["--master", "local-cluster[2,1,1024]", "--crosswikis", options.crosswikis]
     run = subprocess.run(
-        [*command, *options], capture_output=True, text=True, check=False, cwd=tmp_path, env=small_cluster
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env=small_cluster
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    count([corpus], tmp_path / "duckdb", CountOptions(crosswikis=str(tmp_path / "crosswikis.txt")))
-    same_tables(tmp_path / "duckdb", tmp_path / "spark", CountOptions())
+    count([corpus], tmp_path / "duckdb", options)
+    same_tables(tmp_path / "duckdb", tmp_path / "spark", options)
+    for folder in ("duckdb", "spark"):
+        about = json.loads((tmp_path / folder / "counts.json").read_text())
+        assert about["crosswikis"]["first"] == ["line 2: there is no tab"]
