@@ -12,7 +12,7 @@ from pboh.inference.score_kernels import bethe_of_all, keep_best, pair_couplings
 from pboh.inference.settings import Settings
 from pboh.inference.spans import Span
 from pboh.model.overlays.opening import Overlay
-from pboh.model.pair_kernels import cooccurrences, learned_couplings
+from pboh.model.pair_kernels import Scratch, cooccurrences, learned_couplings
 from pboh.model.store import Model
 from pboh.model.tables import WORD_THRESHOLDS, offsets_of
 from pboh.model.word_kernels import Contexts, context_scores, number_words
@@ -114,7 +114,8 @@ class Potentials:
         self.model = model
         self.settings = settings
         self._stop = np.sort(hash_words(sorted(stop_words(model.info.get("language") or "en"))))
-        self._slot = np.zeros(model.info["totals"]["documents"], np.int32)
+        documents = model.info["totals"]["documents"]
+        self._scratch = Scratch.of(documents, model["head_entity"], model["posting_offsets"])
         self._bethe = Bethe.of(model, settings)
         k = WORD_THRESHOLDS.index(settings.min_word_count)
         statistics = model["context_mass"][k], model["context_types"][k]
@@ -179,7 +180,7 @@ class Potentials:
         own = unique[unique < model.entities]
         start, other, count = cooccurrences(
             own, model["posting_offsets"], model["posting_document"],
-            model["head_entity"], model["head_pairs"], self._slot,
+            model["head_entity"], model["head_pairs"], self._scratch,
         )  # fmt: skip
         couplings = pair_couplings(start, other, count, model["entity_marginal"][own], self._bethe, weight)
         if own.size < unique.size:
