@@ -6,9 +6,11 @@ import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from rows_of_files import read, write
 
 from pboh.annotation import Options, annotate
+from pboh.errors import InputError
 
 
 def test_given_mentions_are_resolved_and_may_be_ignored(linker, world_model, tmp_path):
@@ -31,6 +33,31 @@ def test_given_mentions_are_resolved_and_may_be_ignored(linker, world_model, tmp
         assert none == []
         annotate([source], tmp_path / f"found{out.name}", world_model, Options(mentions=None), workers=1)
         assert len({json.dumps(row["mentions"]) for row in read(tmp_path / f"found{out.name}")}) == 1
+
+
+def test_rows_say_what_entities_are(typed_linker, typed_model, tmp_path):
+    spans = [{"start": 0, "end": 9}, {"start": 19, "end": 24}]
+    rows = [{"text": "Müller scored for Bayern."}, {"text": "Hemingway wrote of Paris.", "mentions": spans}]
+    source = write(tmp_path / "a.jsonl", rows)
+    for name in ("b.jsonl", "b.parquet"):
+        annotate([source], tmp_path / name, typed_model, Options(candidates=3), workers=1)
+        found, [_, paris] = (row["mentions"] for row in read(tmp_path / name))
+        about = typed_linker.entity("Paris").to_dict()
+        assert {key: paris[key] for key in about} == about
+        assert "son of Priam" in {c["description"] for c in paris["candidates"]}
+        annotate([source], tmp_path / f"of-{name}", typed_model, Options(types=("organisation",)), workers=1)
+        restricted, given = (row["mentions"] for row in read(tmp_path / f"of-{name}"))
+        assert {m["type"] for m in found} > {m["type"] for m in restricted} == {"organisation"}
+        assert {m["type"] for m in given} <= {None, "organisation"}
+
+
+def test_types_are_checked_before_any_row(world_model, typed_model, tmp_path):
+    source = write(tmp_path / "a.jsonl", [{"text": "Paris"}])
+    with pytest.raises(InputError, match="'city' is not a type"):
+        Options(types=("city",))
+    with pytest.raises(InputError, match="does not know the types"):
+        annotate([source], tmp_path / "b.jsonl", world_model, Options(types=("place",)), workers=1)
+    assert not (tmp_path / "b.jsonl").exists()
 
 
 def test_a_threshold_is_for_found_and_for_given_mentions(world_model, tmp_path):

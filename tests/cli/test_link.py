@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
 from html.parser import HTMLParser
 
 import pytest
+import rdflib
+from rich.console import Console
 from typer.testing import CliRunner
 
 import pboh.cli.calibrate
 import pboh.cli.link
-import pboh.cli.model  # noqa: F401
+import pboh.cli.model
 from pboh.cli import app
 from pboh.document import Document, Entity, Mention
 from pboh.errors import InputError, ModelError
@@ -32,8 +35,34 @@ def run(*arguments, **options):
 
 def test_a_table_of_plain_columns(world_model):
     lines = run("link", TEXT, "--model", world_model).stdout.splitlines()
-    assert lines[0].split("\t") == ["start", "end", "probability", "detection", "mention", "entity"]
+    assert lines[0].split("\t") == [
+        "start", "end", "probability", "detection", "mention", "entity", "id", "type", "description"
+    ]  # fmt: skip
     assert "FC Bayern Munich" in {line.split("\t")[5] for line in lines[1:]}
+
+
+def test_entities_say_what_they_are(typed_model, typed_linker):
+    text = "Müller scored for Bayern against Dortmund. Paris watched."
+    lines = run("link", text, "--model", typed_model, "--types", "place, organisation").stdout.splitlines()
+    rows = [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]
+    assert {row["type"] for row in rows} <= {"place", "organisation"}
+    [paris] = [row for row in rows if row["mention"] == "Paris"]
+    assert (paris["entity"], paris["id"], paris["description"]) == ("Paris", "Q90", "capital of France")
+    shown = Console(width=200, file=io.StringIO(), force_terminal=False)
+    shown.print(pboh.cli.link._table(typed_linker.link(text)))
+    assert "which is" in shown.file.getvalue() and "football club in Munich" in shown.file.getvalue()
+    graph = rdflib.Graph().parse(
+        data=run("link", text, "-m", typed_model, "-f", "nif").stdout, format="turtle"
+    )
+    classes = graph.objects(None, rdflib.URIRef("http://www.w3.org/2005/11/its/rdf#taClassRef"))
+    assert rdflib.URIRef("http://dbpedia.org/ontology/Organisation") in set(classes)
+
+
+def test_types_are_checked(world_model, typed_model):
+    with pytest.raises(InputError, match=r"'city' is not a type of entities\. There are unknown, person"):
+        run("link", TEXT, "--model", typed_model, "--types", "city")
+    with pytest.raises(InputError, match="does not know the types of its entities"):
+        run("link", TEXT, "--model", world_model, "--types", "place")
 
 
 def test_text_comes_from_an_argument_a_file_or_standard_input(world_model, tmp_path):

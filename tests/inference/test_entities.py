@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from pboh.errors import InputError, ModelError
+from pboh.errors import InputError
 from pboh.inference.entities import EntitySet, TypedSet
 from pboh.linker import load
 from small_world import WHAT, mark, titles
@@ -166,7 +166,7 @@ def test_streams_are_restricted_too(typed_linker):
 def test_wrong_types_and_models_without_types_are_refused(linker, typed_linker):
     with pytest.raises(InputError, match=r"'city' is not a type of entities.*person, organisation, place"):
         typed_linker.link(TEXT, types=["place", "city"])
-    with pytest.raises(ModelError, match=r"does not know the types of its entities\. .+"):
+    with pytest.raises(InputError, match=r"does not know the types of its entities\. .+"):
         linker.link(TEXT, types=["place"])
     assert load(linker.model.folder).link(TEXT, types=None)
 

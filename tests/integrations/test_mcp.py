@@ -87,6 +87,28 @@ def test_disambiguate_finds_names_in_the_text(server):
     assert second["start"] == 75
 
 
+def test_answers_say_what_entities_are(typed_linker):
+    server = make_server(typed_linker)
+    [paris] = call(server, "disambiguate", text="Paris", names=["Paris"], others=9)["mentions"]
+    assert (paris["type"], paris["description"], paris["id"]) == ("place", "capital of France", "Q90")
+    assert "town in Texas" in {other["description"] for other in paris["others"]}
+    known = call(server, "look_up_entity", title="Paris")
+    assert (known["type"], known["description"]) == ("place", "capital of France")
+    assert known["url"] == "https://en.wikipedia.org/wiki/Paris" and known["meanings"][0]["type"]
+    why = call(server, "explain", text=TEXT, name="Bayern")
+    assert (why["type"], why["description"]) == ("organisation", "football club in Munich")
+
+
+def test_answers_are_restricted_by_type(typed_linker, server):
+    typed = make_server(typed_linker)
+    found = call(typed, "link_text", text=TEXT, types=["organisation"], threshold=0.0)["mentions"]
+    assert found and {m["type"] for m in found} == {"organisation"}
+    [mention] = call(typed, "disambiguate", text=TEXT, names=["Dortmund"], types=["place"])["mentions"]
+    assert mention["entity"] == "Dortmund"
+    assert "person, organisation" in call(typed, "link_text", text=TEXT, types=["city"])
+    assert "does not know the types" in call(server, "link_text", text=TEXT, types=["place"])
+
+
 def test_look_up_entity(server, linker):
     known = call(server, "look_up_entity", title="fC_Bayern Munich")
     assert known["entity"] == "FC Bayern Munich"
@@ -95,7 +117,7 @@ def test_look_up_entity(server, linker):
     assert name["entity"] is None
     assert {"Gerd Müller", "Thomas Müller", "Herta Müller"} <= {m["entity"] for m in name["meanings"]}
     assert call(server, "look_up_entity", title="Qqzzxx") == {
-        "entity": None, "id": None, "links": 0, "meanings": []
+        "entity": None, "id": None, "type": None, "description": None, "url": None, "links": 0, "meanings": []
     }  # fmt: skip
 
 

@@ -65,6 +65,46 @@ def test_a_blank_pipeline_finds_and_links(nlp, linker):
     assert {(e.start_char, e.end_char): e.kb_id_ for e in doc.ents} == expected
 
 
+def test_found_entities_have_the_labels_of_spacy(typed_model, nlp):
+    text = "Hemingway wrote A Moveable Feast in Paris; Bayern won the FIFA World Cup; Tiger and Macintosh."
+    doc = make(typed_model, mentions="all", detect_threshold=0.0)(text)
+    assert links(doc) == links(make(typed_model, mentions="all", detect_threshold=0.0, label="X")(text))
+    labels = {ent.kb_id_: ent.label_ for ent in doc.ents}
+    expected = {
+        "Ernest Hemingway": "PERSON", "A Moveable Feast": "WORK_OF_ART", "Paris": "GPE",
+        "FC Bayern Munich": "ORG", "FIFA World Cup": "EVENT", "Macintosh": "PRODUCT", "Tiger": "ENTITY",
+    }  # fmt: skip
+    assert expected.items() <= labels.items()
+    german = {"person": "PER", "place": "LOC", "species": "MISC", "unknown": "MISC"}
+    doc = make(typed_model, mentions="all", detect_threshold=0.0, labels=german, label="X")(text)
+    labels = {ent.kb_id_: ent.label_ for ent in doc.ents}
+    assert {labels[t] for t in ("Ernest Hemingway", "Paris", "Tiger")} == {"PER", "LOC", "MISC"}
+    with pytest.raises(InputError, match=r"'PERSON' is not a type"):
+        make(typed_model, labels={"PERSON": "PER"})
+
+
+def test_entities_say_what_they_are_after_storage_too(typed_model):
+    doc = make(typed_model)("Hemingway wrote A Moveable Feast in Paris.")
+    read = Doc(doc.vocab).from_bytes(doc.to_bytes())
+    for one in (doc, read):
+        mention = next(ent for ent in one.ents if ent.text == "Paris")._.pboh
+        assert mention.entity.description == "capital of France" and mention.entity.type == "place"
+        assert mention.to_dict()["url"] == "https://en.wikipedia.org/wiki/Paris"
+        assert "town in Texas" in {c.entity.description for c in mention.candidates}
+
+
+def test_answers_are_restricted_by_type(typed_model, world_model, with_ruler):
+    doc = make(typed_model, types=["place"], detect_threshold=0.0)(TEXT)
+    assert links(doc) == {"Dortmund": "Dortmund"}
+    assert doc.ents[0]._.pboh.explain().entity.title == "Dortmund"
+    with pytest.raises(InputError, match="does not know the types of its entities"):
+        make(world_model, types=["place"])
+    with pytest.raises(InputError, match="'city' is not a type"):
+        make(typed_model, types=["city"])
+    kept = with_ruler("Dortmund", model=str(typed_model), types=["place"])(TEXT)
+    assert [(e.label_, e.kb_id_) for e in kept.ents] == [("ORG", "Dortmund")]
+
+
 def test_behind_an_ner_only_its_entities_are_linked(with_ruler):
     doc = with_ruler("Bayern")(TEXT)
     assert [(e.text, e.label_, e.kb_id_) for e in doc.ents] == [("Bayern", "ORG", "FC Bayern Munich")]

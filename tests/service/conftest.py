@@ -13,6 +13,12 @@ from served import TEXT
 __all__ = ["address", "client", "limits", "open_page", "starter_address"]
 
 
+@pytest.fixture(scope="session")
+def linker(typed_linker):
+    """What is served here knows what some of its entities are."""
+    return typed_linker
+
+
 @pytest.fixture
 def open_page(browser, address) -> Iterator[Callable[..., Any]]:
     """Opens pages; at the end, none of them may have complained or asked anybody else for anything."""

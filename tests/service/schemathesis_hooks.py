@@ -16,6 +16,10 @@ schemathesis.openapi.format(
     ),
 )
 schemathesis.openapi.format("spotlight-xml", words.map(lambda text: f'<annotation text="{text}"/>'))
+types = st.lists(st.sampled_from(["person", "place", "unknown"]), max_size=3)
+schemathesis.openapi.format("types", types.map(",".join))
+classes = st.lists(st.sampled_from(["DBpedia:Person", "Schema:Place", "work"]), max_size=3)
+schemathesis.openapi.format("spotlight-types", classes.map(",".join))
 schemathesis.openapi.format(
     "reconciliation-queries",
     st.dictionaries(st.text(), st.fixed_dictionaries({"query": words}), max_size=5).map(json.dumps),

@@ -25,13 +25,17 @@ _MENTION = [
     ("text", pa.string()),
     ("entity", pa.string()),  # null: left unlinked
     ("id", pa.string()),  # of the entity, where the model has one
+    ("type", pa.string()),  # and what else it knows
+    ("type_probability", pa.float64()),
+    ("description", pa.string()),
+    ("url", pa.string()),
     ("probability", pa.float64()),
     ("nil", pa.float64()),  # that the knowledge base has no entity for it
     ("score", pa.float64()),
     ("detection", pa.float64()),
 ]
 _NUMBERS = [(name, pa.float64()) for name in ("prior", "score", "probability")]
-_CANDIDATE = [("entity", pa.string()), ("id", pa.string()), *_NUMBERS]
+_CANDIDATE = [*((name, pa.string()) for name in ("entity", "id", "type", "description")), *_NUMBERS]
 
 
 def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()) -> pa.Schema:

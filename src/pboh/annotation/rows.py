@@ -8,12 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from pboh.document import Document, Mention
+from pboh.document import NO_ENTITY, Document, Mention
 from pboh.errors import InputError, PbohError, SpanError
+from pboh.formats.types import check_types
+from pboh.inference.entities import TypedSet
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 
-FIELDS = ("start", "end", "text", "entity", "id", "probability", "nil", "score", "detection")
+FIELDS = ("start", "end", "text", *NO_ENTITY, "probability", "nil", "score", "detection")
 _NULL = msgspec.Raw(b"null")
 OURS = ("id", "mentions", "error")  # columns that are not kept ones
 
@@ -40,6 +42,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None  # least confidence, None: the model's
     overlapping: bool = False  # whether given mentions may overlap
     only: tuple[str, ...] = ()  # titles of the only entities that may be an answer; none: all
+    types: tuple[str, ...] = ()  # the only types that answers may have; none: all
     paper: bool = False
     settings: dict[str, Any] = {}
 
@@ -48,10 +51,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         if clash:
             what = f"a kept column cannot be called {clash[0]}: the output has a column of that name"
             raise InputError(what, todo="Rename it, or name it with --id-column if it is the id")
+        check_types(self.types)
 
     def linker(self, model: str | None) -> Linker:
         """The linker these options ask for."""
-        return load(model, paper=self.paper, **self.settings)
+        linker = load(model, paper=self.paper, **self.settings)
+        if self.types:
+            TypedSet(linker.model, self.types)  # it may refuse, once instead of in every row
+        return linker
 
 
 class Answer(NamedTuple):
@@ -72,6 +79,7 @@ class Annotator:
         self._fields = [*FIELDS]
         self._fields += ["candidates"] * bool(options.candidates) + ["explanation"] * options.explain
         self._only = self.linker.only(options.only) if options.only else None
+        self._types = options.types or None
 
     def answer(self, text: Any, mentions: Any = None) -> Answer:
         """Mentions of a text: found, or where some are given (even none at all), those."""
@@ -88,15 +96,18 @@ class Annotator:
         if mentions is None:
             o = self.options
             return self.linker.link(
-                text, mentions=o.find, nil=o.nil, threshold=o.threshold, entities=self._only
-            )
+                text, mentions=o.find, nil=o.nil, threshold=o.threshold,
+                entities=self._only, types=self._types,
+            )  # fmt: skip
         try:
             given = msgspec.convert(mentions, list[GivenMention])
         except msgspec.ValidationError as reason:
             raise SpanError(f"the mentions are not a list of {{start, end}} ({reason})") from None
         spans = [(m.start, m.end, m.entity) for m in given]
         overlapping = self.options.overlapping
-        return self._given.disambiguate(text, spans, overlapping=overlapping, entities=self._only)
+        return self._given.disambiguate(
+            text, spans, overlapping=overlapping, entities=self._only, types=self._types
+        )
 
     def _plain(self, mention: Mention) -> dict[str, Any]:
         plain = mention.to_dict(self.options.candidates, explain=self.options.explain)

@@ -56,6 +56,7 @@ def annotate_command(
     nil: options.Nil = False,
     threshold: options.Threshold = None,
     only: options.Only = None,
+    types: options.Types = None,
     overlapping: Annotated[bool, Option("--overlapping", help="Allow given mentions to overlap.")] = False,
     paper: options.Paper = False,
     change: options.Change = None,
@@ -91,7 +92,7 @@ def annotate_command(
         text=text_column,
         id=id_column,
         mentions=None if find else mentions_column,
-        keep=tuple(dict.fromkeys(name.strip() for name in keep_columns.split(",") if name.strip())),
+        keep=options.listed(keep_columns) or (),
         candidates=candidates,
         explain=explain,
         find=mentions,
@@ -100,6 +101,7 @@ def annotate_command(
         overlapping=overlapping,
         paper=paper,
         only=_titles(model, only),
+        types=options.listed(types) or (),
         settings=parse_changes(change or []),
     )
     named = inputs or ["-"]

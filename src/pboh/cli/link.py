@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from rich.box import SIMPLE_HEAD
@@ -13,11 +13,11 @@ from typer import Argument, Option
 
 from pboh.cli import app, options
 from pboh.cli.printing import output
+from pboh.document import NO_ENTITY, Document, Facts, Mention
 from pboh.files.writing import written_aside
 
-if TYPE_CHECKING:
-    from pboh.document import Document, Mention
-
+COLUMNS = "start", "end", "probability", "detection", "mention", "entity", "id", "type", "description"
+"""Of the table where it is not for a terminal."""
 LEAST_SHOWN = 0.03
 """Meanings less probable than this are left out of the table."""
 
@@ -36,6 +36,7 @@ def link_command(
     threshold: options.Threshold = None,
     nil: options.Nil = False,
     only: options.Only = None,
+    types: options.Types = None,
     paper: options.Paper = False,
     change: options.Change = None,
 ) -> None:
@@ -54,8 +55,9 @@ def link_command(
     text, name = read_text(source)
     linker = options.load_linker(model, paper, change)
     document = linker.link(
-        text, mentions=mentions, threshold=threshold, nil=nil, id=name, entities=read_only(linker, only)
-    )
+        text, mentions=mentions, threshold=threshold, nil=nil, id=name,
+        entities=read_only(linker, only), types=options.listed(types),
+    )  # fmt: skip
     if format == "table" and out is None and output().is_terminal:
         output().print(_table(document) if len(document) else "no mention was found", markup=False)
         return
@@ -79,11 +81,14 @@ def _written(document: Document, format: str, name: str | None) -> str:
         return to_nif(document)
     if format == "json":
         return msgspec.json.encode(document.to_dict()).decode() + "\n"
-    rows = (
-        f"{m.start}\t{m.end}\t{m.probability:.3f}\t{m.detection:.3f}\t{_one_line(m.text)}\t{m.entity or ''}\n"
-        for m in document
-    )
-    return "start\tend\tprobability\tdetection\tmention\tentity\n" + "".join(rows)
+    return "".join("\t".join(cells) + "\n" for cells in [COLUMNS, *map(_cells, document)])
+
+
+def _cells(mention: Mention) -> tuple[str, ...]:
+    about = mention.entity.to_dict() if mention.entity else NO_ENTITY
+    numbers = f"{mention.probability:.3f}", f"{mention.detection:.3f}"
+    texts = (mention.text, *(about[name] or "" for name in ("entity", "id", "type", "description")))
+    return str(mention.start), str(mention.end), *numbers, *map(_one_line, texts)
 
 
 def _one_line(text: str) -> str:
@@ -93,14 +98,25 @@ def _one_line(text: str) -> str:
 def _table(document: Document) -> Table:
     """The mentions for a terminal, with what else they may mean."""
     table = Table("mention", "entity", box=SIMPLE_HEAD)
+    told = [_told(mention) for mention in document]
+    if any(told):
+        table.add_column("which is")
     table.add_column("sure", justify="right")
     table.add_column("or")
     table.add_column("worth a link", justify="right")
-    for mention in document:
+    for mention, what in zip(document, told, strict=True):
         others = ", ".join(f"{title} {share:.0%}" for title, share in _others(mention))
         sure, worth = f"{mention.probability:.0%}", f"{mention.detection:.0%}"
-        table.add_row(_one_line(mention.text), str(mention.entity or "–"), sure, others or None, worth)
+        which = [what] if any(told) else []
+        answer = _one_line(mention.text), str(mention.entity or "–"), *which
+        table.add_row(*answer, sure, others or None, worth)
     return table
+
+
+def _told(mention: Mention) -> str:
+    """What an answer is: its description, or at least its type."""
+    facts = mention.entity.facts if mention.entity else Facts()
+    return facts.description or (facts.type if facts.type not in (None, "unknown", "other") else "") or ""
 
 
 def _others(mention: Mention, most: int = 2) -> list[tuple[str, float]]:

@@ -36,6 +36,12 @@ def load_linker(model: str | None, paper: bool, change: list[str] | None) -> Lin
     return load(model, paper=paper, **parse_changes(change or []))
 
 
+def listed(names: str | None) -> tuple[str, ...] | None:
+    """What an option lists with commas between; None for nothing."""
+    found = dict.fromkeys(name.strip() for name in (names or "").split(",") if name.strip())
+    return tuple(found) or None
+
+
 # -- the model and how it answers -----------------------------------------------------------------------
 
 Model = Annotated[str | None, _model("the starter model")]
@@ -46,6 +52,12 @@ Change = Annotated[
 Paper = Annotated[bool, Option("--paper", help="Use the paper's model: every extension off.")]
 Only = Annotated[
     Path | None, Option("--only", metavar="FILE", help="Answer only with these entities, one title per line.")
+]
+Types = Annotated[
+    str | None,
+    Option(
+        "--types", metavar="A,B,…", help="Answer only with entities of these types, such as person,place."
+    ),
 ]
 Threshold = Annotated[
     float | None,

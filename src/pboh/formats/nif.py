@@ -5,6 +5,7 @@ from __future__ import annotations
 from pboh.document import Document, Mention
 from pboh.formats.identifiers import dbpedia, nil
 from pboh.formats.turtle import quoted
+from pboh.formats.types import BY_NAME
 
 NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 HEAD = f"""@prefix nif: <{NIF}> .
@@ -38,12 +39,14 @@ def context_turtle(uri: str, length: int, text: str) -> str:
 def phrase_turtle(uri: str, start: int, end: int, context: str, surface: str, mention: Mention) -> str:
     """A mention as a phrase with its meaning and how sure it is."""
     meaning = dbpedia(mention.entity.title) if mention.entity else nil(surface)
+    kind = mention.entity.type if mention.entity else None
+    of_class = f"    itsrdf:taClassRef <{BY_NAME[kind].uri}> ;\n" if kind and kind != "unknown" else ""
     return (
         f"\n<{uri}> a nif:Phrase, nif:String, nif:RFC5147String ;\n"
         f"    nif:anchorOf {quoted(surface)} ;\n"
         f'    nif:beginIndex "{start}"^^xsd:nonNegativeInteger ;\n'
         f'    nif:endIndex "{end}"^^xsd:nonNegativeInteger ;\n'
         f"    nif:referenceContext <{context}> ;\n"
-        f"    itsrdf:taIdentRef <{meaning}> ;\n"
+        f"    itsrdf:taIdentRef <{meaning}> ;\n{of_class}"
         f'    itsrdf:taConfidence "{mention.probability:.6f}"^^xsd:double .\n'
     )

@@ -24,6 +24,13 @@ class EntityType:
     spacy: tuple[str, ...] = ()
     dbpedia: tuple[str, ...] = ()
     schema: tuple[str, ...] = ()
+    conll: str = "MISC"  # in CoNLL-2003 and what follows it: REL, WikiNER, spaCy's smaller languages
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Its classes as DBpedia Spotlight writes them."""
+        known = (("Schema", self.schema), ("DBpedia", self.dbpedia))
+        return tuple(f"{prefix}:{names[0]}" for prefix, names in known if names)
 
     @property
     def uri(self) -> str:
@@ -38,15 +45,15 @@ TABLE = (
     EntityType("unknown", "nothing is known about it"),
     EntityType(
         "person", "a human being, real or fictional; also a duo or a family under one name",
-        spacy=("PERSON", "PER"), dbpedia=("Person",), schema=("Person",),
+        spacy=("PERSON", "PER"), dbpedia=("Person",), schema=("Person",), conll="PER",
     ),
     EntityType(
         "organisation", "a company, party, club, band, school, army, government body, ethnic group",
-        spacy=("ORG", "NORP"), dbpedia=("Organisation",), schema=("Organization",),
+        spacy=("ORG", "NORP"), dbpedia=("Organisation",), schema=("Organization",), conll="ORG",
     ),
     EntityType(
         "place", "a country, town, river, mountain, building, planet",
-        spacy=("GPE", "LOC", "FAC"), dbpedia=("Place", "Location"), schema=("Place",),
+        spacy=("GPE", "LOC", "FAC"), dbpedia=("Place", "Location"), schema=("Place",), conll="LOC",
     ),
     EntityType(
         "work", "a book, film, song, album, newspaper, programme, law, work of art",
@@ -82,7 +89,7 @@ def check_types(names: Iterable[str]) -> tuple[str, ...]:
     given = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
     for name in given:
         if name not in BY_NAME:
-            raise InputError(f"{name!r} is not a type of entities", todo=f"There are {', '.join(TYPES)}")
+            raise InputError(f"{name[:40]!r} is not a type of entities", todo=f"There are {', '.join(TYPES)}")
     return given
 
 

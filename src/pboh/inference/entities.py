@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pboh.document import Entity, Facts
-from pboh.errors import ModelError
+from pboh.errors import InputError
 from pboh.formats.identifiers import wikipedia
 from pboh.formats.types import check_types
 from pboh.model.names import Layer
@@ -61,7 +61,7 @@ class TypedSet:
         self.types, self.among, self.certain = check_types(types), among, certain
         self._model = model
         if not model.has_types:
-            raise ModelError(
+            raise InputError(
                 "the model does not know the types of its entities", where=model.folder,
                 todo="Train it anew, or leave out the restriction to types",
             )  # fmt: skip

@@ -13,8 +13,9 @@ import threading
 from typing import Annotated, Any
 
 from pboh import __version__
-from pboh.document import Contribution, Entity, Mention
+from pboh.document import NO_ENTITY, Contribution, Entity, Mention
 from pboh.errors import InputError, MissingExtraError, PbohError
+from pboh.formats.types import TYPES
 from pboh.linker import Linker
 from pboh.service.options import listen
 
@@ -44,6 +45,8 @@ class Meaning(BaseModel):
 
     entity: str = Field(description="Title of the entity in the knowledge base (usually Wikipedia).")
     id: str | None = Field(default=None, description="Outside id such as a Wikidata item, if known.")
+    type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
+    description: str | None = Field(default=None, description="What it is in a few words, if known.")
     probability: float = Field(description="How probable this meaning is here, 0 to 1.")
 
 
@@ -71,6 +74,9 @@ class Known(BaseModel):
 
     entity: str | None = Field(description="Title of the entity with this title or redirect; null: none.")
     id: str | None = Field(default=None, description="Outside id such as a Wikidata item, if known.")
+    type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
+    description: str | None = Field(default=None, description="What it is in a few words, if known.")
+    url: str | None = Field(default=None, description="Its article.")
     links: int = Field(default=0, description="Links to it in the corpus: how prominent it is.")
     meanings: list[Meaning] = Field(
         description="What this can mean as a name; probabilities are those without any context."
@@ -89,6 +95,8 @@ class Why(BaseModel):
 
     name: str
     entity: str | None = Field(description="The entity explained; null: the name has no candidate.")
+    type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
+    description: str | None = Field(default=None, description="What it is in a few words, if known.")
     probability: float = Field(description="How probable it is, 0 to 1.")
     summary: str = Field(description="The reason in one sentence.")
     score: float | None = None
@@ -113,6 +121,9 @@ class Name(BaseModel):
 
 Text = Annotated[str, Field(description="The text, best with its context: a paragraph or an article.")]
 Reasons = Annotated[bool, Field(description=f"Say why (the first {MAX_REASONS} names); slower.")]
+Types = Annotated[
+    list[str] | None, Field(description=f"Answer only with entities of these types: {', '.join(TYPES)}.")
+]
 Others = Annotated[int, Field(ge=0, le=10, description="How many next best meanings to show per name.")]
 
 
@@ -132,9 +143,10 @@ class Tools:
             float | None,
             Field(ge=0, le=1, description="Least confidence; lower finds more names. Default: the model's."),
         ] = None,
+        types: Types = None,
     ) -> GroundedText:
         """Find the names of people, places, organisations … in a text and say which entity each one means."""
-        document = self._linker.link(self._checked(text), threshold=threshold)
+        document = self._linker.link(self._checked(text), threshold=threshold, types=types)
         return self._grounded(document.mentions, reasons, others)
 
     def disambiguate(
@@ -143,6 +155,7 @@ class Tools:
         names: Annotated[list[str | Name], Field(description="Names exactly as written in the text.")],
         reasons: Reasons = False,
         others: Others = 0,
+        types: Types = None,
     ) -> GroundedText:
         """Say which entity each of the given names means in a text; they are decided together.
 
@@ -159,7 +172,7 @@ class Tools:
             if isinstance(given, str):
                 name.occurrence = seen[given] = seen.get(given, 0) + 1
             spans.append((*_find(text, name.name, name.occurrence), name.entity))
-        document = self._linker.disambiguate(text, spans, overlapping=True)
+        document = self._linker.disambiguate(text, spans, overlapping=True, types=types)
         return self._grounded(document.mentions, reasons, others)
 
     def look_up_entity(
@@ -172,8 +185,8 @@ class Tools:
         entity = self._linker.entity(title)
         [mention] = self._linker.disambiguate(title, [(0, len(title))])
         links = self._linker.model.links(entity.index) if entity else 0
-        known = {"entity": entity.title, "id": entity.id, "links": links} if entity else {"entity": None}
-        return Known(**known, meanings=_meanings(mention, None, 2 * SHOWN))
+        address = entity.url if entity else None
+        return Known(**_told(entity), url=address, links=links, meanings=_meanings(mention, None, 2 * SHOWN))
 
     def explain(
         self,
@@ -196,7 +209,7 @@ class Tools:
             return Why(name=name, entity=None, probability=0.0, summary=nothing)
         return Why(
             name=name,
-            entity=chosen.title,
+            **_told(chosen, id=False),
             probability=_probability(mention, chosen),
             summary=_reason(mention, chosen),
             score=_short(terms.score),
@@ -225,8 +238,7 @@ class Tools:
                     name=m.text,
                     start=m.start,
                     end=m.end,
-                    entity=m.entity.title if m.entity else None,
-                    id=m.entity.id if m.entity else None,
+                    **_told(m.entity),
                     probability=_short(m.probability),
                     reason=_reason(m, m.entity) if reasons and m.entity and k < MAX_REASONS else None,
                     others=_meanings(m, m.entity, others),
@@ -271,13 +283,16 @@ def _probability(mention: Mention, entity: Entity) -> float:
     return _short(next((c.probability for c in mention.candidates if c.entity.index == entity.index), 0.0))
 
 
+def _told(entity: Entity | None, id: bool = True) -> dict[str, Any]:
+    """What an answer says of an entity, so that whoever asked can check it."""
+    about = entity.to_dict() if entity else NO_ENTITY
+    return {name: about[name] for name in ("entity", "type", "description", *(["id"] if id else []))}
+
+
 def _meanings(mention: Mention, but: Entity | None, most: int) -> list[Meaning]:
     """Candidates by probability, without one."""
     found = [c for c in mention.candidates if but is None or c.entity.index != but.index]
-    return [
-        Meaning(entity=c.entity.title, id=c.entity.id, probability=_short(c.probability))
-        for c in found[:most]
-    ]
+    return [Meaning(**_told(c.entity), probability=_short(c.probability)) for c in found[:most]]
 
 
 def _terms(terms: tuple[Contribution, ...]) -> list[Term]:

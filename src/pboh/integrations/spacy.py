@@ -16,8 +16,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from pboh.document import Candidate, Document, Entity, Explanation, Mention
+from pboh.document import Candidate, Document, Entity, Explanation, Facts, Mention
 from pboh.errors import InputError, MissingExtraError, ModelError
+from pboh.formats.types import TABLE, check_types
 
 try:
     from spacy import util
@@ -81,6 +82,14 @@ def warn_of_another_model(linker: "Linker", stored: dict[str, Any]) -> None:
         )
 
 
+def _labels(otherwise: str, changed: dict[str, str]) -> dict[str | None, str]:
+    """The label of a found entity by its type; ``otherwise`` where spaCy has none, or the model no type."""
+    check_types(changed)
+    labels: dict[str | None, str] = {None: otherwise}
+    labels |= {row.name: row.spacy[0] if row.spacy else otherwise for row in TABLE}
+    return labels | changed
+
+
 class StoredAsBytes:
     """Something that a saved pipeline keeps as a file of the bytes that it is written to."""
 
@@ -139,15 +148,21 @@ class PbohLinker(StoredAsBytes, Pipe):
             todo = "Add those of Wikidata with: pboh entities ids page_props.sql.gz --model MODEL"
             raise InputError("the model has no ids for its entities", where=model.folder, todo=todo)
         self.cfg = {**cfg, "labels_discard": list(cfg["labels_discard"])}
+        self._labels = _labels(cfg["label"], cfg["labels"])
         self._run: Run = {
             "model": cfg["model"],
             "settings": settings,
             "entities": cfg["entities"],
+            "types": None if cfg["types"] is None else list(check_types(cfg["types"])),
             "detect": False,
             "threshold": cfg["detect_threshold"],
             "mentions": cfg["mentions"],
         }
         self._only = None if cfg["entities"] is None else self.linker.only(cfg["entities"])
+        if cfg["types"] is not None:
+            from pboh.inference.entities import TypedSet  # noqa: PLC0415
+
+            TypedSet(model, cfg["types"])  # it may refuse, before the first document
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the entities of a document, detecting them first if that is wanted."""
@@ -196,7 +211,8 @@ class PbohLinker(StoredAsBytes, Pipe):
         for place, mention in sorted(answers.items(), key=lambda item: (-item[1].detection, item[0])):
             if place in given or any(place[0] < end and start < place[1] for start, end in discarded):
                 continue
-            span = doc.char_span(*place, label=self.cfg["label"], alignment_mode=self.cfg["alignment_mode"])
+            label = self._labels[mention.entity.type if mention.entity else None]
+            span = doc.char_span(*place, label=label, alignment_mode=self.cfg["alignment_mode"])
             if span is None or not taken.isdisjoint(range(span.start, span.end)):
                 self._lost(mention)
                 continue
@@ -298,7 +314,12 @@ def forget(doc: Doc) -> None:
 
 
 def _row(entity: Entity) -> list[Any]:
-    return [entity.title, entity.index, entity.id]
+    return [entity.title, entity.index, entity.id, *entity.facts]
+
+
+def _entity(row: list[Any]) -> Entity:
+    title, index, id, *facts = row
+    return Entity(title, index, id, Facts(*facts))
 
 
 def _link(
@@ -311,8 +332,8 @@ def _link(
     spans = [(start, end, title) for (start, end), title in given.items()]
     if run["detect"]:
         options = {"threshold": run["threshold"], "mentions": run.get("mentions", "names")}
-        return linker.link(text, spans=spans, entities=only, **options)
-    return linker.disambiguate(text, spans, entities=only)
+        return linker.link(text, spans=spans, entities=only, types=run["types"], **options)
+    return linker.disambiguate(text, spans, entities=only, types=run["types"])
 
 
 def mention_of(span: Span) -> Mention | None:
@@ -323,9 +344,9 @@ def mention_of(span: Span) -> Mention | None:
         return None
     return Mention(
         start, end, span.text,
-        Entity(*data["entity"]) if data["entity"] else None,
+        _entity(data["entity"]) if data["entity"] else None,
         data["probability"], data["score"],
-        tuple(Candidate(Entity(*row[:3]), *row[3:]) for row in data["candidates"]),
+        tuple(Candidate(_entity(row[:-4]), *row[-4:]) for row in data["candidates"]),
         data["clamped"], data["detection"],
         data["nil"], _LinkAgain(span.doc, start, end),
     )  # fmt: skip
@@ -379,17 +400,20 @@ class _LinkAgain:
         return mention.explain(entity) if mention else None
 
 
-def displacy_ents(doc: Doc, kb_url: str = "https://en.wikipedia.org/wiki/{}") -> dict[str, Any]:
+def displacy_ents(doc: Doc, kb_url: str | None = None) -> dict[str, Any]:
     """Linked entities for ``displacy.render(…, style="ent", manual=True)``.
 
-    ``kb_url`` is the address of an entity, ``{}`` its ``kb_id_``. Titles are escaped; displaCy's own option
+    ``kb_url`` is the address of an entity, ``{}`` its ``kb_id_``; without it entities have their own, the
+    article in the Wikipedia of the model's language. Titles are escaped; displaCy's own option
     ``kb_url_template`` puts them into the page as they are, quotation marks and all.
     """
     ents = []
     for ent in doc.ents:
         mention = mention_of(ent)
-        linked = mention is not None and mention.entity is not None
-        address = kb_url.format(quote(ent.kb_id_.replace(" ", "_"), safe="/:(),")) if linked else ""
+        linked = mention.entity if mention else None
+        address = (linked.url or "") if linked else ""
+        if linked and kb_url is not None:
+            address = kb_url.format(quote(ent.kb_id_.replace(" ", "_"), safe="/:(),"))
         ents.append(
             {
                 "start": ent.start_char, "end": ent.end_char, "label": ent.label_,
@@ -430,10 +454,12 @@ def make_pboh(
     model: str | None = None,
     settings: dict[str, Any] = {},  # noqa: B006  (spaCy copies defaults)
     entities: list[str] | None = None,
+    types: list[str] | None = None,
     detect: bool | Literal["auto"] = "auto",
     mentions: Literal["names", "all"] = "names",
     detect_threshold: float | None = None,
     label: str = "ENTITY",
+    labels: dict[str, str] = {},  # noqa: B006
     alignment_mode: str = "expand",
     labels_discard: list[str] = [],  # noqa: B006
     overwrite: bool = True,
@@ -447,10 +473,11 @@ def make_pboh(
 ) -> PbohLinker:
     """Make the component from its configuration."""
     return PbohLinker(
-        nlp.vocab, name, model=model, settings=settings, entities=entities, detect=detect, mentions=mentions,
-        detect_threshold=detect_threshold, label=label, alignment_mode=alignment_mode,
-        labels_discard=labels_discard, overwrite=overwrite, threshold=threshold, candidates=candidates,
-        kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents, scorer=scorer,
+        nlp.vocab, name, model=model, settings=settings, entities=entities, types=types, detect=detect,
+        mentions=mentions, detect_threshold=detect_threshold, label=label, labels=labels,
+        alignment_mode=alignment_mode, labels_discard=labels_discard, overwrite=overwrite,
+        threshold=threshold, candidates=candidates, kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents,
+        scorer=scorer,
     )  # fmt: skip
 
 

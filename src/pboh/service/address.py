@@ -84,9 +84,13 @@ class Address:
 def parameter(
     name: str, description: str, *, place: str = "query", required: bool = False, **schema: Any
 ) -> dict[str, Any]:
-    """A parameter as OpenAPI writes it, a string unless ``type`` says otherwise."""
-    shape = {**STRING, **schema}
+    """A parameter as OpenAPI writes it, a string unless ``type`` or ``anyOf`` says otherwise."""
+    shape = schema if "anyOf" in schema else {**STRING, **schema}
     return {"name": name, "in": place, "required": required, "description": description, "schema": shape}
+
+
+FIND = parameter("find", "What is found: names, or concepts too (all).", enum=["names", "all"])
+TYPED = parameter("types", "The only types that answers may have, with commas between.", format="types")
 
 
 def form(*parameters: dict[str, Any]) -> dict[str, Shape]:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
+from pboh.formats.types import check_types
 from pboh.linker import Linker
 from pboh.service.bounded import BoundedLinker
 from pboh.service.errors import RequestError, clean, status_of, too_many
@@ -39,21 +40,23 @@ class Call:
         spans: Sequence[Sequence[Any]] | None = None,
         *,
         overlapping: bool = True,
+        types: Sequence[str] | None = None,
         **options: Any,
     ) -> Document:
         """Resolve given mentions of a text; without any, find them first, with the ``options`` of linking."""
         limits = self.limits
+        self.check_types(types)
         if spans is None:
-            found = self.linker.find(text, mentions=options.get("mentions", "names"))
+            found = self.linker.find(text, mentions=options.get("mentions", "names"), types=types)
             if len(found) > NAMES_PER_MENTION * limits.mentions:
                 raise too_many(len(found), "names", NAMES_PER_MENTION * limits.mentions)
-            return self._noted(self.linker.link(text, found=found, **options))
+            return self._noted(self.linker.link(text, found=found, types=types, **options))
         if len(spans) > limits.mentions:
             raise too_many(len(spans), "mentions", limits.mentions)
         longest = max((min(span[1], len(text)) - span[0] for span in spans), default=0)
         if longest > limits.mention_characters:
             raise too_many(longest, "characters in a mention", limits.mention_characters)
-        return self._noted(self.linker.disambiguate(text, spans, overlapping=overlapping))
+        return self._noted(self.linker.disambiguate(text, spans, overlapping=overlapping, types=types))
 
     def _noted(self, document: Document) -> Document:
         """Count and log what was computed; refuse to go on when all documents together are too many."""
@@ -65,6 +68,13 @@ class Call:
         facts.update(mentions=self.mentions, unlinked=unlinked, rounds=rounds)
         self.check_total(self.mentions)
         return document
+
+    def check_types(self, types: Sequence[str] | None) -> None:
+        """Refuse types that do not exist, and every type where the model knows none."""
+        if types is not None and not self.linker.model.has_types:
+            what = "the model of this service does not know the types of its entities"
+            raise RequestError(422, what, todo="Leave out types")
+        check_types(types or ())
 
     def check_total(self, mentions: int) -> None:
         """Refuse more mentions than one request may have in all its documents."""
@@ -127,9 +137,11 @@ class Call:
 
     def fields(self) -> dict[str, str]:
         """Parameters of the address and of a form in the body; the last of equal names counts."""
-        parts = [self.request.scope["query_string"].decode("ascii", "replace")]
-        if self.body:
-            parts.append(self.text("application/x-www-form-urlencoded"))
+        return self.parameters(self.text("application/x-www-form-urlencoded") if self.body else "")
+
+    def parameters(self, form: str = "") -> dict[str, str]:
+        """Parameters of the address, and of a form."""
+        parts = [self.request.scope["query_string"].decode("ascii", "replace"), form]
         found: dict[str, str] = {}
         for part in parts:
             try:
@@ -164,6 +176,19 @@ def problem(error: PbohError) -> Response:
     """The answer a client gets for an error: its status and its sentence."""
     status = status_of(error)
     return json_response({"error": str(error)}, status, {"retry-after": "1"} if status == 503 else None)
+
+
+def listed(given: dict[str, str], name: str) -> tuple[str, ...]:
+    """The values of a parameter that lists them with commas between."""
+    return tuple(dict.fromkeys(value.strip() for value in given.get(name, "").split(",") if value.strip()))
+
+
+def choice(given: dict[str, str], name: str, *allowed: str) -> str:
+    """A parameter with one of some values, the first if it is left out."""
+    value = given.get(name) or allowed[0]
+    if value not in allowed:
+        raise RequestError(400, f"{name} is {clean(value)!r}, not {' or '.join(allowed)}")
+    return value
 
 
 def number(

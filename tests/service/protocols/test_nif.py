@@ -11,6 +11,7 @@ from pboh.evaluation.datasets.nif import nif_documents, nif_graph
 from pboh.evaluation.metrics import Answer, AnsweredDocument, judge
 from pboh.evaluation.runner import answer_document
 from pboh.formats.turtle import quoted
+from pboh.formats.types import BY_NAME
 from pboh.service.protocols.nif import read
 
 rdflib = pytest.importorskip("rdflib")
@@ -60,6 +61,28 @@ def test_rdflib_reads_every_property(client, linker):
         start = graph.value(phrase, NIF.beginIndex).toPython()
         confidence = graph.value(phrase, ITS.taConfidence).toPython()
         assert confidence == pytest.approx(expected[start], abs=1e-5)
+
+
+def test_phrases_have_the_class_of_their_entity(client, linker):
+    (context,) = pynif.NIFCollection.loads(post(client, document(TEXT, spans_of())).text).contexts
+    found = {phrase.beginIndex: [str(uri) for uri in phrase.taClassRef or []] for phrase in context.phrases}
+    expected = {m.start: m.entity.type for m in linker.disambiguate(TEXT, spans_of())}
+    assert {"person", "organisation", "unknown"} <= set(expected.values())
+    for start, kind in expected.items():
+        assert found[start] == ([] if kind == "unknown" else [BY_NAME[kind].uri])
+
+
+def test_answers_are_restricted_by_parameters(client, linker):
+    headers = {"content-type": TURTLE}
+    ask = lambda query: client.post(f"/nif?{query}", content=document(TEXT, []).encode(), headers=headers)
+    (context,) = pynif.NIFCollection.loads(ask("types=person,place").text).contexts
+    expected = linker.link(TEXT, types=["person", "place"])
+    assert sorted(p.beginIndex for p in context.phrases) == [m.start for m in expected]
+    (context,) = pynif.NIFCollection.loads(ask("find=all").text).contexts
+    every = linker.link(TEXT, mentions="all")
+    assert sorted(p.beginIndex for p in context.phrases) == [m.start for m in every]
+    assert "person, organisation" in ask("types=city").json()["error"]
+    assert ask("find=some").status_code == 400
 
 
 def test_without_phrases_they_are_found(client, linker):

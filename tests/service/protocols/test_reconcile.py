@@ -66,12 +66,64 @@ def test_the_reconciler_package_works_unchanged(address):
     assert table["name"].tolist() == ["Chicago Bulls", "Boston Celtics", "Los Angeles Lakers"]
 
 
+def test_rows_say_what_they_are(client):
+    rows = reconcile(client, {"q0": {"query": "Müller"}}).json()["q0"]["result"]
+    told = {row["name"]: (row["type"], row.get("description")) for row in rows}
+    assert told["Gerd Müller"] == (
+        [{"id": "person", "name": "Person"}],
+        "German footballer, called Der Bomber",
+    )
+    rows = reconcile(client, {"q0": {"query": "Bulls"}}).json()["q0"]["result"]
+    assert rows[0]["type"] == [{"id": "entity", "name": "Entity"}] and "description" not in rows[0]
+
+
+@pytest.mark.parametrize("kind", ["person", ["person"], ["person", "entity"], {"id": "person"}])
+def test_cells_are_restricted_to_a_type(client, kind):
+    queries = {"q0": {"query": "Jordan", "type": kind}, "q1": {"query": "Jordan", "type": "place"}}
+    queries |= {"q2": {"query": "Jordan"}, "q3": {"query": "Jordan", "type": kind, "type_strict": "should"}}
+    answer = reconcile(client, queries).json()
+    names = {key: {row["name"] for row in value["result"]} for key, value in answer.items()}
+    assert names["q0"] == {"Michael Jordan"} and names["q1"] == {"Jordan"}
+    assert names["q2"] == names["q3"] > names["q0"] | names["q1"]
+
+
+def test_unknown_types_are_refused(client):
+    response = reconcile(client, {"q0": {"query": "Jordan", "type": "Q5"}})
+    assert response.status_code == 422 and "person, organisation" in response.json()["error"]
+
+
+def test_the_reconciler_package_restricts_by_type(address):
+    pandas = pytest.importorskip("pandas")
+    reconciler = pytest.importorskip("reconciler")
+    column = pandas.Series(["Jordan", "Dortmund"])
+    for kind, expected in (("place", "Dortmund"), ("organisation", "Borussia Dortmund")):
+        endpoint = f"{address}/reconcile"
+        table = reconciler.reconcile(column[1:], type_id=kind, reconciliation_endpoint=endpoint)
+        assert table["name"].tolist() == [expected]
+
+
+def test_types_are_suggested(client):
+    manifest = client.get("/reconcile").json()
+    assert {"person", "place", "entity"} <= {kind["id"] for kind in manifest["defaultTypes"]}
+    place = manifest["suggest"]["type"]
+    path = place["service_url"].removeprefix("http://testserver") + place["service_path"]
+    ask = lambda prefix: client.get(path, params={"prefix": prefix}).json()["result"]
+    assert ask("p") == [{"id": n, "name": n.capitalize()} for n in ("person", "place", "product")]
+    assert ask("Pers") == [{"id": "person", "name": "Person"}] and ask("city") == []
+
+
 def test_suggest_and_preview(client):
     rows = client.get("/reconcile/suggest/entity", params={"prefix": "Bulls"}).json()["result"]
     assert rows[0]["id"] == "Chicago_Bulls"
     page = client.get("/reconcile/preview", params={"id": "Chicago_Bulls"})
     assert "Chicago Bulls" in page.text and "links" in page.text
     assert client.get("/reconcile/preview", params={"id": "<script>"}).status_code == 404
+    rows = client.get("/reconcile/suggest/entity", params={"prefix": "A Moveable Feast"}).json()["result"]
+    assert rows[0]["notable"] == [{"id": "work", "name": "Work"}]
+    assert rows[0]["description"] == "memoir by <Hemingway>"
+    page = client.get("/reconcile/preview", params={"id": "A_Moveable_Feast"}).text
+    assert "memoir by &lt;Hemingway&gt;" in page and "Work · " in page
+    assert "https://en.wikipedia.org/wiki/A_Moveable_Feast" in page
 
 
 def test_jsonp_only_with_the_name_of_a_function(client):

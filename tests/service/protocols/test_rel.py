@@ -20,6 +20,19 @@ def test_rel_without_spans_links_everything(client, linker):
     assert [row[0] for row in rows] == [m.start for m in linker.link(TEXT) if m.entity]
 
 
+def test_rel_has_tags_and_takes_types(client, linker):
+    rows = client.post("/rel", json={"text": TEXT}).json()
+    tags = {"person": "PER", "organisation": "ORG", "place": "LOC", "unknown": "NULL"}
+    assert [row[6] for row in rows] == [tags.get(m.entity.type, "MISC") for m in linker.link(TEXT)]
+    assert {"ORG", "NULL"} <= {row[6] for row in rows}
+    rows = client.post("/rel", json={"text": TEXT, "types": ["organisation"]}).json()
+    assert rows and {row[6] for row in rows} == {"ORG"}
+    wrong = client.post("/rel", json={"text": TEXT, "types": ["ORG"]})
+    assert wrong.status_code == 422 and "'ORG' is not a type" in wrong.json()["error"]
+    every = client.post("/rel", json={"text": TEXT, "find": "all"}).json()
+    assert [row[0] for row in every] == [m.start for m in linker.link(TEXT, mentions="all") if m.entity]
+
+
 @pytest.mark.parametrize("spans", [[[0]], [[0, 1, 2]], [["0", 1]], [[0, 999]], [[-1, 2]], [[0, 0]], "x", [5]])
 def test_rel_refuses_spans_that_make_no_sense(client, spans):
     response = client.post("/rel", json={"text": TEXT, "spans": spans})

@@ -89,6 +89,39 @@ def test_confidence_and_support_filter(client):
     assert common == [r for r in everything if int(r["@support"]) >= 20]
 
 
+def test_pyspotlight_filters_by_type(address, linker):
+    spotlight = pytest.importorskip("spotlight")
+    ask = lambda **filters: spotlight.annotate(f"{address}/rest/annotate", TEXT, filters=filters)
+    places = ask(types="DBpedia:Place,Schema:Organization", policy="whitelist")
+    assert {title_of(r["URI"]): r["types"] for r in places}["FC Bayern Munich"] == (
+        "Schema:Organization,DBpedia:Organisation"
+    )
+    expected = linker.link(TEXT, types=["place", "organisation"])
+    assert [title_of(r["URI"]) for r in places] == [m.entity.title for m in expected]
+    others = ask(types="DBpedia:Place,Schema:Organization", policy="blacklist")
+    assert others and not {"place", "organisation"} & {linker.entity(title_of(r["URI"])).type for r in others}
+    assert {"unknown"} < {linker.entity(title_of(r["URI"])).type for r in others}
+
+
+def test_types_are_shown_and_said_again(client):
+    fields = {"text": TEXT, "types": "http://dbpedia.org/ontology/Person", "policy": "blacklist"}
+    answer = client.get("/rest/annotate", params=fields, headers=JSON).json()
+    assert (answer["@types"], answer["@policy"]) == (fields["types"], "blacklist")
+    fields = {"text": TEXT, "types": "person"}
+    forms = client.get("/rest/candidates", params=fields, headers=JSON).json()["annotation"]["surfaceForm"]
+    listed = [
+        r
+        for form in forms
+        for r in ([form["resource"]] if isinstance(form["resource"], dict) else form["resource"])
+    ]
+    assert listed and {r["@types"] for r in listed} == {"Schema:Person,DBpedia:Person"}
+
+
+def test_concepts_are_found_on_request(client, linker):
+    found = resources(client.get("/rest/annotate", params={"text": TEXT, "find": "all"}, headers=JSON))
+    assert [r["@surfaceForm"] for r in found] == [m.text for m in linker.link(TEXT, mentions="all")]
+
+
 def test_all_values_are_strings_as_in_spotlight(client):
     answer = client.get("/rest/annotate", params={"text": TEXT}, headers=JSON).json()
     assert {"@text", "@confidence", "@support", "@types", "@sparql", "@policy", "Resources"} == set(answer)
@@ -110,8 +143,15 @@ def test_html_by_accept_escapes_everything(client):
         ("annotate", {}, 400, "text is missing"),
         ("annotate", {"text": ""}, 400, "text is missing"),
         ("annotate", {"url": "http://127.0.0.1/secret"}, 400, "fetches nothing"),
-        ("annotate", {"text": "x", "types": "DBpedia:Place"}, 400, "no types"),
-        ("annotate", {"text": "x", "sparql": "SELECT"}, 400, "no types"),
+        (
+            "annotate",
+            {"text": "x", "types": "DBpedia:SoccerPlayer"},
+            400,
+            "There are Schema:Person, DBpedia:",
+        ),
+        ("annotate", {"text": "x", "types": "Person,"}, 400, "'Person' is not a type"),
+        ("annotate", {"text": "x", "sparql": "SELECT"}, 400, "no triples"),
+        ("annotate", {"text": "x", "find": "some"}, 400, "names or all"),
         ("annotate", {"text": "x", "confidence": "high"}, 400, "not a number"),
         ("annotate", {"text": "x", "confidence": "nan"}, 400, "not between"),
         ("annotate", {"text": "x", "confidence": "1.5"}, 400, "not between"),

@@ -4,6 +4,11 @@ import msgspec
 import pytest
 from served import TEXT, mentions_of, spans_of
 
+from pboh.formats.types import TYPES
+from pboh.linker import load
+from pboh.service.app import create_app
+from pboh.service.bounded import BoundedLinker
+
 
 def ask(client, path, **body):
     response = client.post(f"/v1/{path}", json=body)
@@ -108,6 +113,56 @@ def test_info_describes_the_model_without_paths_of_the_machine(client, linker, w
     assert info["entities"] == linker.model.entities
     assert info["limits"]["mentions"] == 500
     assert str(world_model.parent) not in client.get("/v1/info").text
+
+
+def test_answers_say_what_entities_are(client, linker):
+    rows = ask(client, "disambiguate", text="Paris", mentions=[{"start": 0, "end": 5}])["mentions"]
+    assert {name: rows[0][name] for name in linker.entity("Paris").to_dict()} == linker.entity(
+        "Paris"
+    ).to_dict()
+    told = {c["entity"]: (c["type"], c["description"]) for c in rows[0]["candidates"]}
+    assert told["Paris, Texas"] == ("place", "town in Texas")
+    graph = ask(client, "graph", text="Paris", mentions=[{"start": 0, "end": 5}])
+    assert graph["mentions"][0]["candidates"][0]["description"] == "capital of France"
+    found = client.get("/v1/entities/Paris").json()
+    assert found["type"] == "place" and found["description"] and found["url"] and found["id"] == "Q90"
+    assert client.get("/v1/info").json()["types"] == list(TYPES)
+
+
+def test_answers_are_restricted_by_type(client, linker):
+    spans = mentions_of()
+    for path, body in (
+        ("disambiguate", {"mentions": spans}),
+        ("graph", {"mentions": spans}),
+        ("graph", {}),
+        ("link", {}),
+    ):
+        rows = ask(client, path, text=TEXT, types=["person"], **body)["mentions"]
+        kinds = {c["type"] for row in rows for c in row["candidates"]}
+        assert kinds == {"person"}, path
+    documents = [{"text": TEXT}, {"text": TEXT, "mentions": spans}]
+    for answer in ask(client, "batch", documents=documents, types=["person"])["documents"]:
+        assert {c["type"] for row in answer["mentions"] for c in row["candidates"]} == {"person"}
+    at = next(k for k, span in enumerate(spans_of()) if TEXT[slice(*span)] == "Jordan")
+    why = ask(client, "explain", text=TEXT, mentions=spans, mention=at, types=["person"])["explanations"]
+    assert [e["entity"] for e in why] == ["Michael Jordan"]
+    sentence = refused(client.post("/v1/link", json={"text": TEXT, "types": ["city"]}), 422)
+    assert "'city' is not a type of entities" in sentence and "person, organisation, place" in sentence
+    refused(client.post("/v1/link", json={"text": TEXT, "types": []}), 422)
+
+
+def test_a_model_without_types_refuses_them(world_model, limits):
+    from starlette.testclient import TestClient
+
+    bounded = BoundedLinker(lambda: load(world_model), limits)
+    bounded.load()
+    with TestClient(create_app(bounded)) as plain:
+        for path in ("/v1/link", "/rel"):
+            sentence = refused(plain.post(path, json={"text": TEXT, "types": ["person"]}), 422)
+            assert "does not know the types" in sentence and str(world_model) not in sentence
+        assert plain.get("/v1/info").json()["types"] == []
+        assert plain.get("/reconcile").json()["defaultTypes"] == [{"id": "entity", "name": "Entity"}]
+        assert ask(plain, "link", text=TEXT)["mentions"][0]["type"] is None
 
 
 def test_the_graph_holds_the_terms_and_every_round(client, linker):

@@ -18,8 +18,8 @@ from starlette.responses import Response
 from pboh.document import Document
 from pboh.formats.nif import HEAD, NIF, context_turtle, phrase_turtle
 from pboh.formats.turtle import IRI, TYPE, Literal, TurtleError, parse_turtle
-from pboh.service.address import STRING, Address
-from pboh.service.call import Call
+from pboh.service.address import FIND, STRING, TYPED, Address
+from pboh.service.call import Call, choice, listed
 from pboh.service.errors import RequestError, clean, too_many
 from pboh.service.options import Limits
 
@@ -59,8 +59,11 @@ class Context:
 
 def annotate(call: Call) -> Response:
     """Link a NIF document: its phrases if it has some (D2KB), otherwise those found (A2KB)."""
-    contexts = read(call.text(*MEDIA_TYPES), call.limits)
-    parts = [write(c, call.resolve(c.text, _code_points(c) or None)) for c in contexts]
+    contexts, given = read(call.text(*MEDIA_TYPES), call.limits), call.parameters()
+    types, find = listed(given, "types") or None, choice(given, "find", "names", "all")
+    parts = [
+        write(c, call.resolve(c.text, _code_points(c) or None, mentions=find, types=types)) for c in contexts
+    ]
     kind = "text/turtle" if "text/turtle" in call.request.headers.get("accept", "") else MEDIA_TYPES[0]
     return Response("".join([HEAD, *parts]).encode(), headers={"content-type": f"{kind}; charset=utf-8"})
 
@@ -176,4 +179,6 @@ def write(context: Context, document: Document) -> str:
 
 
 _TURTLE = {kind: {**STRING, "format": "nif"} for kind in MEDIA_TYPES}
-ADDRESSES = [Address("POST", "/nif", annotate, "GERBIL", takes=_TURTLE, gives=_TURTLE)]
+ADDRESSES = [
+    Address("POST", "/nif", annotate, "GERBIL", takes=_TURTLE, gives=_TURTLE, parameters=(FIND, TYPED))
+]

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from pboh.document import Entity, Mention
 from pboh.formats.identifiers import underscored
+from pboh.formats.types import BY_NAME
 from pboh.service.address import JSON, Address
 from pboh.service.call import Call
-from pboh.service.protocols.v1_schemas import Index, Length, Text
+from pboh.service.protocols.v1_schemas import Find, Index, Length, Text, Types
 
 
 class RelRequest(Struct, forbid_unknown_fields=True):
@@ -17,18 +19,28 @@ class RelRequest(Struct, forbid_unknown_fields=True):
 
     text: Text
     spans: Annotated[list[tuple[Index, Length]], Meta(description="Empty: the mentions are found.")] = []
+    find: Find = "names"
+    types: Types | None = None
     tagger: Annotated[str | None, Meta(description="Accepted and ignored: there is one detector.")] = None
 
 
 def rel(call: Call) -> Any:
     """Rows of start, length, mention, entity, confidence of both steps, and tag."""
     given = call.json(RelRequest)
-    document = call.resolve(given.text, [(start, start + size) for start, size in given.spans] or None)
-    return [
-        (m.start, m.end - m.start, m.text, underscored(m.entity.title), m.probability, m.detection, "NULL")
-        for m in document
-        if m.entity is not None
-    ]
+    spans = [(start, start + size) for start, size in given.spans] or None
+    document = call.resolve(given.text, spans, mentions=given.find, types=given.types)
+    return [_row(mention, mention.entity) for mention in document if mention.entity is not None]
+
+
+def _row(mention: Mention, entity: Entity) -> tuple[Any, ...]:
+    place = mention.start, mention.end - mention.start, mention.text
+    return *place, underscored(entity.title), mention.probability, mention.detection, _tag(entity)
+
+
+def _tag(entity: Entity) -> str:
+    """What REL's taggers write: PER, ORG, LOC or MISC."""
+    kind = entity.type
+    return BY_NAME[kind].conll if kind not in (None, "unknown") else "NULL"
 
 
 ADDRESSES = [

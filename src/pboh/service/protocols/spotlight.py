@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from pboh.document import Document, Entity, Mention
 from pboh.formats.identifiers import dbpedia, escaped
-from pboh.service.address import JSON, STRING, Address, form, parameter
-from pboh.service.call import Call, json_response, number
+from pboh.formats.types import BY_NAME, TABLE, TYPES, of_class
+from pboh.service.address import FIND, JSON, STRING, Address, form, parameter
+from pboh.service.call import Call, choice, json_response, listed, number
 from pboh.service.errors import RequestError, clean
 
 HTML = "text/html"
-_FILTERS = ("types", "sparql")
 
 
 class _Question:
@@ -28,15 +28,27 @@ class _Question:
                     400, "this service fetches nothing", todo="Pass the text instead of its url"
                 )
             raise RequestError(400, "the parameter text is missing")
-        for name in _FILTERS:
-            if given.get(name, "").strip():
-                raise RequestError(400, f"entities have no types here, so {name} cannot filter them")
+        if given.get("sparql", "").strip():
+            raise RequestError(400, "there are no triples here that sparql could ask", todo="Filter by types")
         self.text = given["text"]
         self.confidence = number(given, "confidence", 0.0, 0.0, 1.0)
         self.support = int(number(given, "support", 0, 0, 10**9, whole=True))
-        self.policy = given.get("policy", "whitelist")
-        if self.policy not in ("whitelist", "blacklist", ""):
-            raise RequestError(400, f"policy is {clean(self.policy)!r}, not whitelist or blacklist")
+        self.policy = choice(given, "policy", "whitelist", "blacklist")
+        self.types = given.get("types", "").strip()
+        self.options: dict[str, Any] = {"mentions": choice(given, "find", "names", "all")}
+        if named := {_type_of(name) for name in listed(given, "types")}:
+            wanted = self.policy == "whitelist"
+            self.options["types"] = tuple(name for name in TYPES if (name in named) is wanted)
+
+
+def _type_of(name: str) -> str:
+    """The type that is meant by a class of DBpedia or schema.org, or by our own name for it."""
+    found = name if name in TYPES else of_class(name)
+    if found is None:
+        known = [cls for row in TABLE for cls in row.classes]
+        what, todo = f"{clean(name)!r} is not a type of entities", f"There are {', '.join(known)}"
+        raise RequestError(400, what, todo=todo)
+    return found
 
 
 # -- the four processes ---------------------------------------------------------------------------
@@ -45,20 +57,20 @@ class _Question:
 def annotate(call: Call) -> Response:
     """Find and resolve the mentions of a text."""
     question = _Question(call.fields())
-    return _resources(call, question, call.resolve(question.text))
+    return _resources(call, question, call.resolve(question.text, **question.options))
 
 
 def disambiguate(call: Call) -> Response:
     """Resolve the surface forms given in Spotlight's XML."""
     question = _Question(call.fields())
     question.text, spans = read_annotation(question.text)
-    return _resources(call, question, call.resolve(question.text, spans))
+    return _resources(call, question, call.resolve(question.text, spans, **question.options))
 
 
 def candidates(call: Call) -> Response:
     """Find the mentions of a text and show the candidates of each."""
     question = _Question(call.fields())
-    document = call.resolve(question.text)
+    document = call.resolve(question.text, **question.options)
     forms = []
     for mention in document:
         resources = [
@@ -75,7 +87,8 @@ def candidates(call: Call) -> Response:
 
 def spot(call: Call) -> Response:
     """Find the mentions of a text."""
-    document = call.resolve(_Question(call.fields()).text)
+    question = _Question(call.fields())
+    document = call.resolve(question.text, **question.options)
     return _annotation(call, document, [_form(mention) for mention in document])
 
 
@@ -97,9 +110,9 @@ def _resources(call: Call, question: _Question, document: Document) -> Response:
         "@text": question.text,
         "@confidence": str(question.confidence),
         "@support": str(question.support),
-        "@types": "",
+        "@types": question.types,
         "@sparql": "",
-        "@policy": question.policy or "whitelist",
+        "@policy": question.policy,
     }
     if kept:  # Spotlight leaves the key out when there is nothing
         answer["Resources"] = [_resource(*row) for row in kept]
@@ -112,7 +125,7 @@ def _resource(mention: Mention, entity: Entity, support: int) -> dict[str, str]:
     return {
         "@URI": dbpedia(entity.title),
         "@support": str(support),
-        "@types": "",
+        "@types": _classes(entity),
         "@surfaceForm": mention.text,
         "@offset": str(mention.start),
         "@similarityScore": repr(mention.probability),
@@ -131,10 +144,15 @@ def _ranked(call: Call, mention: Mention) -> list[dict[str, str]]:
             "@support": str(call.links(candidate.entity)),
             "@priorScore": repr(candidate.prior),
             "@finalScore": repr(candidate.probability),
-            "@types": "",
+            "@types": _classes(candidate.entity),
         }
         for candidate, after in zip(mention.candidates, following, strict=False)
     ]
+
+
+def _classes(entity: Entity) -> str:
+    """The classes of an entity, as Spotlight lists them."""
+    return ",".join(BY_NAME[entity.type or "unknown"].classes)
 
 
 def _share(second: float, first: float) -> float:
@@ -207,17 +225,25 @@ def _declared(version: str, encoding: str | None, standalone: int) -> None:
         raise RequestError(400, f"the annotation is in UTF-8, not {clean(encoding)}")
 
 
+_EMPTY = {"type": "string", "maxLength": 0}  # as good as left out
 _COMMON = (
     parameter(
-        "confidence", "Leave out answers less probable than this.", type="number", minimum=0, maximum=1
+        "confidence", "Leave out answers less probable than this.",
+        anyOf=[{"type": "number", "minimum": 0, "maximum": 1}, _EMPTY],
     ),
     parameter(
-        "support", "Leave out entities with fewer links than this.", type="integer", minimum=0, maximum=10**9
+        "support", "Leave out entities with fewer links than this.",
+        anyOf=[{"type": "integer", "minimum": 0, "maximum": 10**9}, _EMPTY],
     ),
     parameter(
-        "policy", "Accepted; it would only matter together with filters, and there are none.",
+        "types", "Classes such as DBpedia:Person or Schema:Place, with commas between.",
+        format="spotlight-types",
+    ),
+    parameter(
+        "policy", "Whether only answers of these types are given, or only others.",
         enum=["whitelist", "blacklist"],
     ),
+    FIND,
 )  # fmt: skip
 _TEXT = parameter("text", "The text.", required=True, minLength=1)
 _XML = parameter("text", "Spotlight's XML with the surface forms.", required=True, format="spotlight-xml")

@@ -11,6 +11,7 @@ import pboh
 from pboh.detection.decision import Decision
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
+from pboh.formats.types import TYPES
 from pboh.service.address import JSON, Address, parameter
 from pboh.service.call import Call
 from pboh.service.errors import RequestError, status_of, too_many
@@ -27,14 +28,16 @@ _OF_CORPUS = ("wiki", "language", "date")
 def link(call: Call) -> Any:
     """Find the mentions of a text and resolve them together."""
     given = call.json(schemas.LinkRequest)
-    found = call.resolve(given.text, threshold=given.threshold, mentions=given.find, nil=given.nil)
+    found = call.resolve(
+        given.text, threshold=given.threshold, mentions=given.find, nil=given.nil, types=given.types
+    )
     return found.to_dict(given.candidates)
 
 
 def disambiguate(call: Call) -> Any:
     """Resolve given mentions together. A mention with an entity is clamped to it."""
     given = call.json(schemas.DisambiguateRequest)
-    return _resolved(call, given, given.overlapping).to_dict(given.candidates)
+    return _resolved(call, given, given.overlapping, types=given.types).to_dict(given.candidates)
 
 
 def batch(call: Call) -> Any:
@@ -42,6 +45,7 @@ def batch(call: Call) -> Any:
     given = call.json(schemas.BatchRequest)
     if len(given.documents) > call.limits.documents:
         raise too_many(len(given.documents), "documents", call.limits.documents)
+    call.check_types(given.types)
     call.check_total(sum(len(document.mentions or ()) for document in given.documents))
     return {"documents": [_one(call, document, given) for document in given.documents]}
 
@@ -49,7 +53,8 @@ def batch(call: Call) -> Any:
 def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchRequest) -> dict[str, Any]:
     """One document of a batch, or its error."""
     try:
-        resolved = _resolved(call, document, given.overlapping, mentions=given.find, nil=given.nil)
+        asked = {"mentions": given.find, "nil": given.nil, "types": given.types}
+        resolved = _resolved(call, document, given.overlapping, **asked)
     except PbohError as error:
         call.check_total(call.mentions)
         if status_of(error) >= 500:  # nothing that this document can help
@@ -61,7 +66,8 @@ def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchReques
 def factor_graph(call: Call) -> Any:
     """The document's factor graph and the beliefs of every round: what the page draws."""
     given = call.json(schemas.GraphRequest)
-    document = _resolved(call, given, given.overlapping, threshold=given.threshold, mentions=given.find)
+    asked = {"threshold": given.threshold, "mentions": given.find, "types": given.types}
+    document = _resolved(call, given, given.overlapping, **asked)
     if len(document) > call.limits.mentions:
         raise too_many(len(document), "mentions", call.limits.mentions)
     return graph(document)
@@ -73,7 +79,7 @@ def explain(call: Call) -> Any:
     count = len(given.mentions)
     if given.mention >= count:
         raise RequestError(422, f"there is no mention {given.mention}: the document has {count}")
-    mention = _resolved(call, given, given.overlapping).mentions[given.mention]
+    mention = _resolved(call, given, given.overlapping, types=given.types).mentions[given.mention]
     explained = (mention.explain(candidate.entity) for candidate in mention.candidates)
     return {"explanations": [e.to_dict() for e in explained if e is not None]}
 
@@ -105,6 +111,7 @@ def info(call: Call) -> Any:
         "language": linker.model.info.get("language"),
         "entities": linker.model.entities,
         "model": _shown(linker.model.info),
+        "types": TYPES if linker.model.has_types else (),
         "settings": asdict(linker.settings),
         "threshold": Decision.of(linker.model.info).threshold(linker.finder is not None),
         "limits": msgspec.structs.asdict(call.limits),
@@ -122,7 +129,7 @@ def _shown(info: dict[str, Any]) -> dict[str, Any]:
 
 def _described(call: Call, entity: Entity) -> dict[str, Any]:
     counts = {"links": call.links(entity), "documents": call.linker.model.documents(entity.index)}
-    return {"title": entity.title, "id": entity.id, **counts}
+    return {"title": entity.title, "id": entity.id, **entity.facts._asdict(), **counts}
 
 
 _TITLE = parameter("title", "A title.", place="path", required=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from pboh.document import Contribution
+from pboh.formats.types import TYPES
 from pboh.service.address import REFERENCE
 
 Text = Annotated[str, Meta(description="The document. Offsets count its code points.")]
@@ -15,6 +16,8 @@ Length = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Shown = Annotated[int, Meta(ge=0, le=256, description="How many candidates to show per mention.")]
 Share = Annotated[float, Meta(ge=0, le=1, description="Leave out mentions whose ``detection`` is less.")]
 Find = Annotated[Literal["names", "all"], Meta(description="What is found: names, or concepts too.")]
+Type = Annotated[str, Meta(extra_json_schema={"enum": list(TYPES)})]
+Types = Annotated[list[Type], Meta(min_length=1, description="The only types that answers may have.")]
 Nil = Annotated[bool, Meta(description="Whether names without a known entity are found too.")]
 
 
@@ -33,6 +36,7 @@ class LinkRequest(Struct, forbid_unknown_fields=True):
     find: Find = "names"
     nil: Nil = False
     threshold: Share | None = None
+    types: Types | None = None
     candidates: Shown = 10
 
 
@@ -42,6 +46,7 @@ class DisambiguateRequest(Struct, forbid_unknown_fields=True):
     text: Text
     mentions: list[GivenMention]
     overlapping: Annotated[bool, Meta(description="Whether mentions may overlap.")] = False
+    types: Types | None = None
     candidates: Shown = 10
 
 
@@ -60,6 +65,7 @@ class BatchRequest(Struct, forbid_unknown_fields=True):
     find: Find = "names"
     nil: Nil = False
     overlapping: bool = False
+    types: Types | None = None
     candidates: Shown = 10
 
 
@@ -71,6 +77,7 @@ class GraphRequest(Struct, forbid_unknown_fields=True):
     overlapping: bool = True
     find: Find = "names"
     threshold: Share | None = None
+    types: Types | None = None
 
 
 class ExplainRequest(Struct, forbid_unknown_fields=True):
@@ -80,6 +87,12 @@ class ExplainRequest(Struct, forbid_unknown_fields=True):
     mentions: list[GivenMention]
     mention: Annotated[Index, Meta(description="Which of them, counted from 0.")]
     overlapping: bool = True
+    types: Types | None = None
+
+
+KnownType = Annotated[str | None, Meta(description="What it is; null: the model does not say.")]
+Description = Annotated[str | None, Meta(description="What it is, in a few words.")]
+Url = Annotated[str | None, Meta(description="Its article.")]
 
 
 class CandidateAnswer(Struct):
@@ -87,6 +100,8 @@ class CandidateAnswer(Struct):
 
     entity: str
     id: str | None
+    type: KnownType
+    description: Description
     prior: Annotated[float, Meta(description="p(e|m): how often this name means this entity.")]
     score: Annotated[float | None, Meta(description="Its score given all other answers (log).")]
     probability: Annotated[float, Meta(description="All candidates and ``nil`` add up to one.")]
@@ -100,6 +115,10 @@ class MentionAnswer(Struct):
     text: str
     entity: str | None
     id: str | None
+    type: KnownType
+    type_probability: float | None
+    description: Description
+    url: Url
     score: float | None
     probability: Annotated[float, Meta(description="Of the best candidate, which ``entity`` is.")]
     nil: Annotated[float, Meta(description="That the knowledge base has no entity for it.")]
@@ -189,6 +208,10 @@ class EntityAnswer(Struct):
 
     title: str
     id: str | None
+    type: KnownType
+    type_probability: float | None
+    description: Description
+    url: Url
     links: Annotated[int, Meta(description="Links of the corpus that lead to it.")]
     documents: Annotated[int, Meta(description="Documents of the corpus that mention it.")]
 
@@ -206,6 +229,7 @@ class InfoAnswer(Struct):
     language: str | None
     entities: int
     model: dict[str, Any]
+    types: Annotated[list[str], Meta(description="Types that answers can be restricted to; may be none.")]
     settings: dict[str, Any]
     threshold: Annotated[float, Meta(description="The ``detection`` that found mentions need by default.")]
     limits: dict[str, float]
