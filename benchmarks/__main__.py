@@ -1,6 +1,6 @@
 """Runs every benchmark, or those named: ``python -m benchmarks [extract count inference …]``.
 
-``--inputs N`` says how many inputs ``hostile`` mutates.
+``--inputs N`` says how many inputs ``hostile`` mutates, ``--scale S`` how large a corpus is generated.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ import argparse
 import sys
 import traceback
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
     "learning", "learning_curves", "service", "annotate", "spacy_linker", "hostile",
+    "full_size", "whole_wikipedia",
 )  # fmt: skip
+SCALED = ("full_size", "whole_wikipedia")
+"""Those that generate what they measure, as large as asked for; they only run when named."""
 
 
 def run(names: list[str], options: dict[str, dict[str, Any]]) -> int:
@@ -34,5 +38,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     parser.add_argument("--inputs", type=int, default=1_000_000, help="inputs that hostile mutates")
+    parser.add_argument("--scale", type=float, help="size of a generated corpus; 1 is English Wikipedia")
+    parser.add_argument("--folder", type=Path, help="where generated corpora and models are kept")
+    parser.add_argument("--keep", action="store_true", help="do not remove them afterwards")
     given = parser.parse_args()
-    sys.exit(run(given.names or list(ALL), {"hostile": {"inputs": given.inputs}}))
+    scaled = {"folder": given.folder, "keep": given.keep} | ({"scale": given.scale} if given.scale else {})
+    options = dict.fromkeys(SCALED, scaled) | {"hostile": {"inputs": given.inputs}}
+    sys.exit(run(given.names or [name for name in ALL if name not in SCALED], options))

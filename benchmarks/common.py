@@ -12,6 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 DATA = ROOT / "data"  # git-ignored: models and corpora made for measuring
@@ -51,6 +53,13 @@ def best_of(function: Callable[[], Any], repeats: int = 3) -> float:
         function()
         times.append(perf_counter() - began)
     return min(times)
+
+
+def power_law(draw: np.random.Generator, size: int, upper: int, exponent: float) -> np.ndarray:
+    """Numbers below ``upper``, the k-th with a frequency of about k^-exponent."""
+    u = draw.random(size)
+    top = float(upper) ** (1 - exponent)
+    return np.minimum(((1 + u * (top - 1)) ** (1 / (1 - exponent))).astype(np.int64) - 1, upper - 1)
 
 
 def save(name: str, results: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.common import power_law
 from pboh.counts import count
 from pboh.files.writing import folder_size, write_json
 
@@ -26,13 +27,6 @@ SIZES = (1, 4, 16)
 WORDS_PER_LINK = 20
 VOCABULARY = 50_000
 CHUNK = 20_000  # pages a file
-
-
-def power_law(draw: np.random.Generator, size: int, upper: int, exponent: float) -> np.ndarray:
-    """Numbers below ``upper``, the k-th with a frequency of about k^-exponent."""
-    u = draw.random(size)
-    top = float(upper) ** (1 - exponent)
-    return np.minimum(((1 + u * (top - 1)) ** (1 / (1 - exponent))).astype(np.int64) - 1, upper - 1)
 
 
 def write(folder: Path, number: int, **columns: Any) -> None:
