@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pboh.document import Document, Entity
 from pboh.errors import ModelError
 from pboh.files.kernel_cache import say_if_compiling
+from pboh.files.progress import Report, silent
 from pboh.files.workers import ordered_map
 from pboh.formats.types import check_types
 from pboh.inference.engine import Engine
@@ -25,6 +26,7 @@ from pboh.model.starter import starter_folder
 from pboh.model.store import Model, shared_model
 
 if TYPE_CHECKING:
+    from pboh.canonical import Groups
     from pboh.detection.detector import Detector
     from pboh.detection.finder import Finder
     from pboh.detection.possibilities import Mentions, Possibilities
@@ -221,6 +223,36 @@ class Linker:
     ) -> Restriction | None:
         only = None if entities is None else self.only(entities)
         return only if types is None else TypedSet(self.model, types, only, certain)
+
+    # -- names ------------------------------------------------------------------------------------
+
+    def canonical(
+        self,
+        names: Iterable[str],
+        contexts: Iterable[str | None] | None = None,
+        types: Iterable[str | None] | None = None,
+        edges: Iterable[Sequence[Any]] | None = None,
+        *,
+        threshold: float | None = None,
+        workers: int = 1,
+        report: Report = silent,
+    ) -> Groups:
+        """Group names that mean the same: "IBM", "I.B.M." and "International Business Machines" are one.
+
+        ``contexts`` are texts in which or of which each name is (a sentence, a description); ``types`` what
+        kind of thing it is; ``edges`` pairs of rows or of names that are neighbours in a graph, which are
+        resolved together. Names of no known entity are compared by form. No two names are merged unless the
+        probability that they mean the same is at least ``threshold`` (0.7), and every member of a group
+        says why it is there. Every row is in exactly one group.
+        """
+        from pboh.canonical import THRESHOLD, canonical  # noqa: PLC0415  (linking does not need it)
+
+        least = THRESHOLD if threshold is None else threshold
+        with nullcontext() if self.engine.warm else say_if_compiling():
+            return canonical(
+                self.engine, names, contexts, types, edges,
+                threshold=least, workers=workers, report=report,
+            )  # fmt: skip
 
     # -- streams ----------------------------------------------------------------------------------
 

@@ -20,7 +20,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pboh.model.fuzzy_kernels import count_postings, fill_postings, find_closest, gram_table, list_grams
+from pboh.model.fuzzy_kernels import (
+    count_postings,
+    fill_postings,
+    find_alike,
+    find_closest,
+    gram_table,
+    list_grams,
+)
 from pboh.model.tables import offsets_of_sizes, run_starts, sums_of_runs
 from pboh.text.hashing import Array
 
@@ -72,6 +79,20 @@ def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str)
     arrays = (index[name] for name in INDEX)
     name, shared, union = find_closest(*(_read_only(array) for array in (letters, blob, offsets, *arrays)))
     return None if name < 0 else (int(name), 1 - shared / union)
+
+
+def alike(
+    index: Mapping[str, Array], blob: Array, offsets: Array, queries: Array, most: int
+) -> tuple[Array, Array]:
+    """Pairs of a name among ``queries`` and another name of the index at a distance below 0.5.
+
+    Of each name at most ``most`` pairs, those of the most similar size first.
+    """
+    arrays = (index[name] for name in INDEX)
+    left, right = find_alike(
+        *(_read_only(array) for array in (queries, blob, offsets, *arrays)), most
+    )
+    return left, right
 
 
 def _read_only(array: Array) -> Array:

@@ -264,3 +264,61 @@ def _overlap(blob, at, stop, table, place, mark, stamp, need):  # type: ignore[n
         if common + (stop - at) < need:  # every gram yet to come ends at another byte
             return 0
     return common
+
+
+@njit(cache=True, nogil=True)
+def find_alike(queries, blob, offsets, grams, rank, start, postings, sketch, order, bounds, most):  # type: ignore[no-untyped-def]
+    """Names more than half alike of each of some names of the index itself, at most ``most`` of each.
+
+    Returns two columns: the query, and a name that is like it. The closest sizes are looked at first.
+    """
+    left, right, used = np.empty(64, np.uint32), np.empty(64, np.uint32), 0
+    seen = np.full(len(order), -1, np.int64)
+    for q in range(len(queries)):
+        name = np.int64(queries[q])
+        letters = blob[np.int64(offsets[name]) : np.int64(offsets[name + 1])]
+        wanted, ranks = _ranked(letters, grams, rank)
+        layers, (table, place) = _layers(wanted), gram_table(wanted)
+        m, found = len(wanted), 0
+        mark, stamp = np.zeros(m, np.int64), 0
+        smaller, larger = m, m + 1
+        while m > 0 and found < most:
+            if smaller * larger >= m * m:
+                s, smaller = smaller, smaller - 1
+            else:
+                s, larger = larger, larger + 1
+            if 2 * min(m, s) <= max(m, s):
+                break  # sets of these sizes cannot share more than half
+            need = (m + s) // 3 + 1
+            for k in range(m - need + 1):
+                if s >= len(bounds) - 1:
+                    break
+                at, end = _places_of_size(ranks[k], s, start, postings, bounds)
+                for here in postings[at:end]:
+                    if seen[here] == q or _at_most(sketch[here], layers) < need:
+                        continue
+                    seen[here] = q
+                    other, stamp = np.int64(order[here]), stamp + 1
+                    if other == name:
+                        continue
+                    first, last = np.int64(offsets[other]), np.int64(offsets[other + 1])
+                    if _overlap(blob, first, last, table, place, mark, stamp, need) < need:
+                        continue
+                    if used == len(left):
+                        left, right = _doubled(left), _doubled(right)
+                    left[used], right[used] = name, other
+                    used += 1
+                    found += 1
+                    if found == most:
+                        break
+                if found == most:
+                    break
+    return left[:used], right[:used]
+
+
+@njit(cache=True, nogil=True)
+def _doubled(column):  # type: ignore[no-untyped-def]
+    """A column with twice the room."""
+    longer = np.empty(2 * len(column), column.dtype)
+    longer[: len(column)] = column
+    return longer

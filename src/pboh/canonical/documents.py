@@ -1,0 +1,122 @@
+"""Names, their contexts and their graph turned into small documents, each resolved as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pboh.canonical.forms import LONGEST
+from pboh.canonical.neighbours import Neighbours
+from pboh.inference.spans import Span
+from pboh.text.hashing import Array
+
+AROUND = 1_000  # characters of a context on each side of the name
+MOST = 64  # names of a document: neighbours beyond them add little
+TOGETHER = 0.5  # a name is answered with another one if the document has this share of its neighbours
+ALONE = 256  # names without any context that are looked up at once
+
+
+class Task(NamedTuple):
+    """A text to resolve; the answers of its first spans are those of ``rows``, the others only help."""
+
+    text: str
+    spans: list[Span]
+    rows: list[int]
+    alone: bool = False  # whether its names have nothing to do with each other
+
+
+def tasks(
+    names: Sequence[str], contexts: Sequence[str | None], near: Neighbours | None, rows: Sequence[int]
+) -> Iterator[Task]:
+    """Documents that together answer ``rows``.
+
+    A context is a document of its own, with all names that share it. A name without one is resolved among
+    its neighbours in the graph, and one without neighbours alone.
+    """
+    by_context: dict[str, list[int]] = {}
+    free = list[int]()
+    for row in rows:
+        context = contexts[row] if contexts else None
+        if context and context.strip():
+            by_context.setdefault(context, []).append(row)
+        else:
+            free.append(row)
+    for context, sharing in by_context.items():
+        for first in range(0, len(sharing), MOST):
+            some = sharing[first : first + MOST]
+            yield _task(names, some, _others(near, some), context)
+    single = free
+    if near is not None:
+        degree = near.degree
+        single = [row for row in free if not degree[row]]
+        for some, others in _neighbourhoods(near, [row for row in free if degree[row]]):
+            yield _task(names, some, others)
+    for first in range(0, len(single), ALONE):
+        task = _task(names, single[first : first + ALONE], [])
+        yield task._replace(alone=True)
+
+
+def _task(names: Sequence[str], rows: list[int], others: Sequence[int], context: str = "") -> Task:
+    """A text with all names: those that the context has are found there, the others follow line by line."""
+    at = {row: context.find(names[row]) for row in rows} if context else {}
+    found = [place for place in at.values() if place >= 0]
+    if found and len(context) > 2 * AROUND and len(rows) == 1:  # a long text: what is around the name
+        first = max(0, found[0] - AROUND)
+        context = context[first : found[0] + len(names[rows[0]]) + AROUND]
+        at = {rows[0]: found[0] - first}
+    text, spans = context, list[Span]()
+    for row in (*rows, *others):
+        name, place = names[row], at.get(row, -1)
+        if place < 0:
+            place = len(text) + 1
+            text = f"{text}\n{name}"
+        spans.append(Span(place, place + len(name)))
+    return Task(text, spans, rows)
+
+
+def _others(near: Neighbours | None, rows: list[int]) -> list[int]:
+    """Neighbours of some rows, as many as fit."""
+    if near is None:
+        return []
+    found = dict.fromkeys(other for row in rows for other in closest(near, row, near.degree).tolist())
+    return [row for row in found if row not in rows][: max(0, MOST - len(rows))]
+
+
+def closest(near: Neighbours, row: int, worth: Array) -> Array:
+    """Neighbours of a row; of many, those of the lowest ``worth``."""
+    others = near[row]
+    if len(others) > MOST:
+        others = others[np.argsort(worth[others], kind="stable")[:MOST]]
+    return others
+
+
+def _neighbourhoods(near: Neighbours, rows: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """Rows to answer together and neighbours that help, until all rows are answered.
+
+    A row is answered with one of its neighbours if most of its own neighbours are there as well. Of many
+    neighbours those not answered yet are taken, and those with few others, which say more.
+    """
+    degree = near.degree
+    left, worth = np.zeros(len(degree), bool), degree.copy()
+    left[rows] = True
+    for row in rows:
+        if not left[row]:
+            continue
+        there = np.sort(np.append(closest(near, row, worth), row))
+        some = [row]
+        for other in there[left[there]].tolist():
+            if other != row:
+                known = int(np.isin(near[other], there, assume_unique=True).sum())
+                if known >= TOGETHER * min(int(degree[other]), MOST):
+                    some.append(other)
+        left[some] = False
+        worth[some] += len(degree)
+        inside = set(some)
+        yield some, [other for other in there.tolist() if other not in inside]
+
+
+def comparable(name: str) -> bool:
+    """Whether a name is worth looking up: it has letters, and is not a text."""
+    return bool(name) and len(name) <= LONGEST
