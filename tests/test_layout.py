@@ -15,7 +15,7 @@ SOURCE = Path(pboh.__file__).parent
 STREAM = (
     "errors", "deadline", "text", "files", "document", "formats",  # what everybody may use
     "corpus", "counts", "model",  # from pages to a model
-    "inference", "detection", "linker",  # from a text to a document
+    "inference", "detection", "canonical", "linker",  # from a text to a document
     "evaluation", "learning", "train", "annotation", "service", "integrations", "cli",  # what is done with it
 )  # fmt: skip
 """Rooms and files at the top of the package, up the stream first."""
@@ -23,6 +23,7 @@ APART = {
     "model": {"corpus", "counts"},
     "inference": {"corpus", "counts"},
     "detection": {"corpus", "counts"},
+    "canonical": {"corpus", "counts"},
     "linker": {"corpus", "counts"},
     "evaluation": {"corpus", "counts"},
     "learning": {"counts"},

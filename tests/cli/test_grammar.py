@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pboh import __version__
-from pboh.cli import COMMANDS, program
+from pboh.cli import COMMANDS, HIDDEN, program
 
 PBOH = [sys.executable, "-c", "from pboh.cli import main; main()"]
 
@@ -77,6 +77,9 @@ def test_the_groups_are_shown(run):
     assert places == sorted(places)
     for name in (name for modules in COMMANDS.values() for name in modules):
         assert f"│ {name} " in shown
+    for name in HIDDEN:
+        assert f"│ {name} " not in shown
+        assert run(name, "--help")[0] == 0
 
 
 def test_version(run):
@@ -132,5 +135,6 @@ def needed(path):
     given = {"annotate": ["x.jsonl"], "evaluate": ["x.jsonl"], "tune": ["-v", "x"], "calibrate": ["-v", "x"]}
     given |= {"learn": ["-m", "m", "-c", "c"], "count": ["c", "-o", "o"], "build": ["c", "-o", "o"]}
     given |= {"prune": ["-m", "m", "-o", "o"], "train": ["d", "-o", "o"], "extract": ["d", "-o", "o"]}
+    given |= {"canonical": ["x.csv"]}
     given |= {"download": ["enwiki", "--list"], "entities add": ["e"], "entities remove": ["e", "-m", "m"]}
     return given.get(path, [])

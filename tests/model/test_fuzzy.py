@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pboh.model.fuzzy import build_index, closest
+from pboh.model.fuzzy import alike, build_index, closest
 
 
 def blob_of(names):
@@ -181,3 +181,22 @@ def test_damaged_text_is_read_within_its_bounds(damaged):
     blob = np.frombuffer(damaged + b"next name", np.uint8)
     offsets = np.array([0, len(damaged), len(damaged) + 9], np.uint64)
     assert closest(build_index(blob, offsets), blob, offsets, "next name") == (1, 0.0)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text("abcé", max_size=9), min_size=1, max_size=25), st.integers(1, 30))
+def test_names_that_are_alike_equal_brute_force(names, most):
+    blob, offsets = blob_of(names)
+    left, right = alike(build_index(blob, offsets), blob, offsets, np.arange(len(names)), most)
+    found = list(zip(left.tolist(), right.tolist(), strict=True))
+    assert len(set(found)) == len(found)
+    sets = [grams_of(name) for name in names]
+    every = {
+        (i, j)
+        for i, a in enumerate(sets)
+        for j, b in enumerate(sets)
+        if i != j and a and 2 * len(a & b) > len(a | b)
+    }
+    assert set(found) <= every
+    for i in range(len(names)):
+        assert sum(a == i for a, _ in found) == min(most, sum(a == i for a, _ in every))

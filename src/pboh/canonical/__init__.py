@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pboh.canonical.groups import Group, Groups, Member
 from pboh.canonical.grouping import THRESHOLD, canonical
+from pboh.canonical.groups import Group, Groups, Member
 
 __all__ = ["THRESHOLD", "Group", "Groups", "Member", "canonical"]

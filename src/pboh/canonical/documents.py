@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pboh.canonical.forms import LONGEST
+from pboh.canonical.kinds import code_of
 from pboh.canonical.neighbours import Neighbours
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
@@ -24,17 +25,33 @@ class Task(NamedTuple):
     text: str
     spans: list[Span]
     rows: list[int]
+    kinds: list[int]  # codes of the types of ``rows``, 0 where none was given
     alone: bool = False  # whether its names have nothing to do with each other
+    context: bool = False  # whether it is a text, in which other names may occur
 
 
 def tasks(
-    names: Sequence[str], contexts: Sequence[str | None], near: Neighbours | None, rows: Sequence[int]
+    names: Sequence[str],
+    contexts: Sequence[str | None],
+    types: Sequence[str | None],
+    near: Neighbours | None,
+    rows: Sequence[int],
 ) -> Iterator[Task]:
     """Documents that together answer ``rows``.
 
     A context is a document of its own, with all names that share it. A name without one is resolved among
     its neighbours in the graph, and one without neighbours alone.
     """
+    for some, others, context, alone in _together(contexts, near, rows):
+        kinds = [code_of(types[row]) for row in some] if types else [0] * len(some)
+        text, spans = _text(names, some, others, context)
+        yield Task(text, spans, some, kinds, alone, bool(context))
+
+
+def _together(
+    contexts: Sequence[str | None], near: Neighbours | None, rows: Sequence[int]
+) -> Iterator[tuple[list[int], list[int], str, bool]]:
+    """Rows of one document, others that help, their context, and whether they are strangers."""
     by_context: dict[str, list[int]] = {}
     free = list[int]()
     for row in rows:
@@ -46,19 +63,20 @@ def tasks(
     for context, sharing in by_context.items():
         for first in range(0, len(sharing), MOST):
             some = sharing[first : first + MOST]
-            yield _task(names, some, _others(near, some), context)
+            yield some, _others(near, some), context, False
     single = free
     if near is not None:
         degree = near.degree
         single = [row for row in free if not degree[row]]
         for some, others in _neighbourhoods(near, [row for row in free if degree[row]]):
-            yield _task(names, some, others)
+            yield some, others, "", False
     for first in range(0, len(single), ALONE):
-        task = _task(names, single[first : first + ALONE], [])
-        yield task._replace(alone=True)
+        yield single[first : first + ALONE], [], "", True
 
 
-def _task(names: Sequence[str], rows: list[int], others: Sequence[int], context: str = "") -> Task:
+def _text(
+    names: Sequence[str], rows: list[int], others: Sequence[int], context: str
+) -> tuple[str, list[Span]]:
     """A text with all names: those that the context has are found there, the others follow line by line."""
     at = {row: context.find(names[row]) for row in rows} if context else {}
     found = [place for place in at.values() if place >= 0]
@@ -73,7 +91,7 @@ def _task(names: Sequence[str], rows: list[int], others: Sequence[int], context:
             place = len(text) + 1
             text = f"{text}\n{name}"
         spans.append(Span(place, place + len(name)))
-    return Task(text, spans, rows)
+    return text, spans
 
 
 def _others(near: Neighbours | None, rows: list[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What two spellings of a name have in common: letters, legal form, order, initials, acronym, a slip of the pen."""
+"""What two spellings of a name have in common: letters, legal form, order, initials, acronym, slips."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from typing import NamedTuple
 from pboh.text.folding import fold, squeeze
 
 LONGEST = 500  # characters of a name that is compared with others by its form
-LEGAL = frozenset(
-    """ab ag aktiengesellschaft aps asa bhd bv co company corp corporation doo gesellschaft gmbh group holding
-    holdings inc incorporated kft kg kgaa kk limited llc llp lp ltd ltda mbh nv ooo oy oyj pjsc plc pte pty
-    sa sarl sas se sl spa sro srl zrt""".split()
-)
-HONORIFICS = frozenset("dame dr hon miss mr mrs ms mx prof professor rev sir".split())
-SMALL_WORDS = frozenset("a an and at by de del der des di du for in la le of on or the to und van von y".split())
-_NUMERAL = re.compile(r"\w*\d\w*|(?<!^)\b[IVX]\b|\b[IVXLCDM]{2,}\b")  # I at the front may be an initial
+LEGAL = frozenset((
+    "ab", "ag", "aktiengesellschaft", "aps", "asa", "bhd", "bv", "co", "company", "corp", "corporation",
+    "doo", "gesellschaft", "gmbh", "group", "holding", "holdings", "inc", "incorporated", "kft", "kg",
+    "kgaa", "kk", "limited", "llc", "llp", "lp", "ltd", "ltda", "mbh", "nv", "ooo", "oy", "oyj", "pjsc",
+    "plc", "pte", "pty", "sa", "sarl", "sas", "se", "sl", "spa", "sro", "srl", "zrt",
+))  # fmt: skip
+HONORIFICS = frozenset((
+    "dame", "dr", "hon", "miss", "mr", "mrs", "ms", "mx", "prof", "professor", "rev", "sir",
+))  # fmt: skip
+SMALL_WORDS = frozenset((
+    "a", "an", "and", "at", "by", "de", "del", "der", "des", "di", "du", "for", "in", "la", "le", "of",
+    "on", "or", "the", "to", "und", "van", "von", "y",
+))  # fmt: skip
+_WORDS = re.compile(r"\w+\.?")
+_NUMERAL = re.compile(r"[IVX]|[IVXLCDM]{2,}")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.){2,}")
 _LEAST_LETTERS, _LONG = 5, 9  # of a word in which a slip of the pen is believed, and of one with two
 
@@ -63,7 +70,7 @@ PROBABILITY = {
     Reason.INITIALS: 0.75,
     Reason.ACRONYM: 0.90,
     Reason.TYPO: 0.72,
-    Reason.SHORT: 0.40,
+    Reason.SHORT: 0.50,
 }
 """How often names that are alike in this way mean the same, if the knowledge base knows neither."""
 CHOOSY = frozenset((Reason.INITIALS, Reason.ACRONYM, Reason.SHORT))
@@ -105,7 +112,8 @@ class Form:
     @cached_property
     def numerals(self) -> tuple[str, ...]:
         """Numbers and Roman numerals among its words: names that differ in them differ."""
-        return tuple(_NUMERAL.findall(self.name))
+        words = _WORDS.findall(self.name)
+        return tuple(w for w in words if any(map(str.isdigit, w)) or _NUMERAL.fullmatch(w))
 
     @cached_property
     def acronym(self) -> str | None:
@@ -125,7 +133,9 @@ class Form:
     @cached_property
     def capitalised(self) -> bool:
         """Whether all of its words but small ones begin with a capital letter."""
-        return all(word[0].isupper() or word in SMALL_WORDS for word in self.name.split() if word[0].isalpha())
+        return all(
+            word[0].isupper() or word in SMALL_WORDS for word in self.name.split() if word[0].isalpha()
+        )
 
     @cached_property
     def given(self) -> tuple[str, ...]:
@@ -164,11 +174,13 @@ def alike(a: Form, b: Form) -> Likeness | None:
 def _reason(a: Form, b: Form) -> Reason | None:
     if a.name == b.name:
         return Reason.SAME
-    if a.letters == b.letters and a.letters:
-        return Reason.SPELLING
-    if max(len(a.name), len(b.name)) > LONGEST or a.numerals != b.numerals:
+    if not a.core or not b.core or max(len(a.name), len(b.name)) > LONGEST:
         return None
-    if a.core == b.core and a.core:
+    if a.letters == b.letters:
+        return Reason.SPELLING
+    if a.numerals != b.numerals:
+        return None
+    if a.core == b.core:
         return Reason.LEGAL
     if _reordered(a, b):
         return Reason.ORDER
@@ -190,15 +202,15 @@ def _reordered(a: Form, b: Form) -> bool:
 
 def _abbreviated(a: Form, b: Form) -> bool:
     """Whether both end with the same word and initials of one are those of the other: J. Smith."""
-    if not (a.has_initial or b.has_initial) or not a.core or a.core[-1] != b.core[-1] or len(a.core[-1]) < 3:
+    if not (a.has_initial or b.has_initial) or a.core[-1] != b.core[-1] or len(a.core[-1]) < 3:
         return False
     short, long = sorted((a.given, b.given), key=len)
     if not short or not long:
         return False
     pairs = list(zip(short, long, strict=False))
-    return all(x == y or (1 in (len(x), len(y)) and x[0] == y[0] and x.isalpha() and y.isalpha()) for x, y in pairs) and (
-        len(short) == len(long) or all(len(x) == 1 for x in short)
-    )
+    return all(
+        x == y or (1 in (len(x), len(y)) and x[0] == y[0] and x.isalpha() and y.isalpha()) for x, y in pairs
+    ) and (len(short) == len(long) or all(len(x) == 1 for x in short))
 
 
 def _misspelt(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
@@ -228,7 +240,7 @@ def distance(a: str, b: str, most: int) -> int | None:
     while last < min(len(a), len(b)) - first and a[-1 - last] == b[-1 - last]:
         last += 1
     a, b = a[first : len(a) - last], b[first : len(b) - last]
-    before, row = [], list(range(len(b) + 1))
+    before, row = list[int](), list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         above, before, row = before, row, [i]
         for j, y in enumerate(b, 1):

@@ -40,7 +40,7 @@ def canonical(
     near = Neighbours.of(names, edges) if edges is not None else None
     same = _same(names, contexts, types) if near is None else np.arange(len(names))
     rows = [row for row in np.unique(same).tolist() if comparable(names[row].strip())]
-    found = resolve(engine, tasks(names, contexts, near, rows), len(names), len(rows), workers, report)
+    found = resolve(engine, tasks(names, contexts, types, near, rows), len(names), len(rows), workers, report)
     answers = Answers(found.entity[same], found.probability[same])
     told = np.asarray([bool(c and c.strip()) for c in contexts] or np.zeros(len(names)), bool)
     if near is not None:
@@ -59,15 +59,21 @@ def _texts(what: str, given: Iterable[str | None] | None, size: int | None) -> S
         raise InputError(f"the {what}s are one string", todo="Pass a list of strings")
     texts = list(given)
     if size is not None and len(texts) != size:
-        raise InputError(f"there are {len(texts):,} {what}s and {size:,} names", todo=f"Pass one {what} per name")
+        raise InputError(
+            f"there are {len(texts):,} {what}s and {size:,} names", todo=f"Pass one {what} per name"
+        )
     for row, text in enumerate(texts):
         if not isinstance(text, str) and (size is None or text is not None):
             raise InputError(f"{what} {row} is {text!r:.80}, not a string")
     return texts  # type: ignore[return-value]
 
 
-def _same(names: Sequence[str], contexts: Sequence[str], types: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _same(
+    names: Sequence[str], contexts: Sequence[str], types: Sequence[str]
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For every row the first row that nothing distinguishes it from."""
     seen: dict[tuple[str | None, ...], int] = {}
     columns = [column for column in (names, contexts, types) if column]
-    return np.asarray([seen.setdefault(key, row) for row, key in enumerate(zip(*columns, strict=True))], np.int64)
+    return np.asarray(
+        [seen.setdefault(key, row) for row, key in enumerate(zip(*columns, strict=True))], np.int64
+    )

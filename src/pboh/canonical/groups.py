@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Group:
     """Names that mean the same, and the entity they mean if it is known.
 
     ``label`` is the entity's title or the most frequent of the names; ``probability`` is the lowest of its
-    members; ``type`` is what was given for most of them.
+    members; ``type`` is the entity's, or what was given for most of the names.
     """
 
     number: int
@@ -74,7 +75,8 @@ class Group:
 class Groups(Sequence[Group]):
     """The groups of a list of names, in the order of their first names.
 
-    ``number[row]`` is the group of a row. Everything is kept as arrays; a :class:`Group` is made when asked for.
+    ``number[row]`` is the group of a row. Everything is kept as arrays; a :class:`Group` is
+    made when it is asked for.
     """
 
     def __init__(
@@ -91,7 +93,9 @@ class Groups(Sequence[Group]):
         return len(self._starts) - 1
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} groups of {len(self._names):,} names, {len(self._entities):,} of known entities>"
+        return (
+            f"<{len(self):,} groups of {len(self._names):,} names, {len(self._entities):,} of known entities>"
+        )
 
     def __iter__(self) -> Iterator[Group]:
         return (self[number] for number in range(len(self)))
@@ -103,20 +107,30 @@ class Groups(Sequence[Group]):
         rows = self._order[self._starts[at] : self._starts[at + 1]].tolist()
         entity = self._entities.get(at)
         members = tuple(self._made(row, entity) for row in rows)
-        return Group(
-            at, self.label(at), entity, self._type(rows), min(m.probability for m in members), members
-        )
+        return Group(at, self.labels[at], entity, self.type(at), min(m.probability for m in members), members)
 
     def of(self, row: int) -> Group:
         """The group of a row of the list."""
         return self[int(self.number[row])]  # type: ignore[no-any-return]
 
+    def size(self, number: int) -> int:
+        """How many rows are in a group."""
+        return int(self._starts[number + 1] - self._starts[number])
+
     def entity(self, number: int) -> Entity | None:
         """The entity of a group, without the rest."""
         return self._entities.get(number)
 
-    def label(self, number: int) -> str:
-        """The label of a group, without the rest."""
+    def members(self) -> Iterator[Member]:
+        """The names in the order of the list, each with its reason."""
+        return (self._made(row, self._entities.get(int(at))) for row, at in enumerate(self.number))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels of all groups."""
+        return [self._label(number) for number in range(len(self))]
+
+    def _label(self, number: int) -> str:
         if entity := self._entities.get(number):
             return entity.title
         rows = self._order[self._starts[number] : self._starts[number + 1]].tolist()
@@ -135,9 +149,14 @@ class Groups(Sequence[Group]):
             reason += f"; {shared} shared neighbour{'s' * (shared > 1)}"
         return Member(row, self._names[row], round(float(member.probability[row]), 4), reason)
 
-    def _type(self, rows: list[int]) -> str | None:
+    def type(self, number: int) -> str | None:
+        """The type of a group's entity, else what was given for most of its names."""
+        entity = self._entities.get(number)
+        if entity and entity.type not in (None, "unknown"):
+            return entity.type
         if not self._types:
             return None
+        rows = self._order[self._starts[number] : self._starts[number + 1]].tolist()
         given = Counter(kind for row in rows if (kind := self._types[row]))
         return given.most_common(1)[0][0] if given else None
 

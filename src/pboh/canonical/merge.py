@@ -1,4 +1,4 @@
-"""Groups whose names are alike become one: the likeliest pairs first, and never by a chain of unlike names."""
+"""Groups whose names are alike become one: the likeliest pairs first, never a chain of unlike names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from pboh.canonical import pairs
 from pboh.canonical.forms import CHOOSY, PROBABILITY, Reason, alike, is_part
+from pboh.canonical.kinds import kind_of, may_be_same
 from pboh.canonical.neighbours import Neighbours
 from pboh.canonical.pairs import Pair, form
-from pboh.canonical.units import Membership, Units, type_key
+from pboh.canonical.units import Membership, Units
 from pboh.files.progress import Report
 
 MOST_COMPARED = 16  # names of a group that a newcomer is compared with
 MOST_NEIGHBOURS = 1_000  # rows around a group that are looked at
-PERSONS = frozenset(("person", "people", "per", "human", "character"))
 LETTERS = 15.0  # acronyms of n letters meet a name by chance about once in 15ⁿ
 
 
@@ -60,9 +60,11 @@ class Merger:
         names, nodes = self.names, self.nodes
         if not self.units.open.any():
             return
-        self._join(self._links(pairs.plain_pairs(names, nodes)))
-        single = np.asarray([n for n in range(self.size) if self.units.open[n] and self.names[nodes[n]]], np.int64)
-        self._join(self._links(pairs.trigram_pairs(names, nodes, single, self.report)))
+        self._join(_sure(self._links(pairs.plain_pairs(names, nodes))))
+        single = np.asarray(
+            [n for n in range(self.size) if self.units.open[n] and self.names[nodes[n]]], np.int64
+        )
+        self._join(_sure(self._links(pairs.trigram_pairs(names, nodes, single, self.report))))
         asked = [
             pairs.choosy_pairs(names, nodes, pairs.initial_keys, lambda one: (one.turned or one).has_initial),
             pairs.choosy_pairs(names, nodes, pairs.acronym_keys, lambda one: one.acronym is not None),
@@ -92,10 +94,7 @@ class Merger:
         meant = [int(max(self.units.entity[u], self.units.guess[u])) for u in (one, two)]
         if min(meant) >= 0 and meant[0] != meant[1]:
             return False
-        if not self.types:
-            return True
-        types = {type_key(self.types[self.nodes[node]]) for node in (a, b)}
-        return len(types - {""}) < 2
+        return not self.types or may_be_same(*(self.types[self.nodes[node]] for node in (a, b)))
 
     def _link(self, a: int, b: int) -> Link | None:
         one, two = (form(self.names[self.nodes[node]]) for node in (a, b))
@@ -107,7 +106,9 @@ class Merger:
         else:
             return None
         if reason == Reason.ACRONYM:
-            probability /= 1 + self._by_chance(min(len(one.acronym or one.name), len(two.acronym or two.name)))
+            probability /= 1 + self._by_chance(
+                min(len(one.acronym or one.name), len(two.acronym or two.name))
+            )
         weight, shared = self._shared(self.unit[a], self.unit[b])
         if reason == Reason.SHORT and not shared:
             return None
@@ -116,7 +117,7 @@ class Merger:
 
     def _persons(self, *nodes: int) -> bool:
         """Whether nodes are said to be persons."""
-        return bool(self.types) and all(type_key(self.types[self.nodes[n]]) in PERSONS for n in nodes)
+        return bool(self.types) and all(kind_of(self.types[self.nodes[n]]) == "person" for n in nodes)
 
     def _by_chance(self, letters: int) -> float:
         """How many names of the list have a given acronym of so few letters by chance."""
@@ -127,7 +128,9 @@ class Merger:
         if self.near is None:
             return 0.0, 0
         common = self._neighbours(one) & self._neighbours(two)
-        weight = sum(1 / math.log2(2 + len(self._neighbours(unit))) for unit in sorted(common)[:MOST_COMPARED])
+        weight = sum(
+            1 / math.log2(2 + len(self._neighbours(unit))) for unit in sorted(common)[:MOST_COMPARED]
+        )
         return min(weight, 3.0), len(common)
 
     def _neighbours(self, unit: int) -> frozenset[int]:
@@ -149,7 +152,7 @@ class Merger:
     # -- merging -----------------------------------------------------------------------------------------
 
     def _choice(self, links: list[Link]) -> list[Link]:
-        """Of the groups a short name may belong to, the one it shares most neighbours with; none of equals."""
+        """Of the groups a short name may belong to, the one with most shared neighbours; none of equals."""
         rivals: dict[int, dict[int, int]] = {}
         for link in links:
             held = rivals.setdefault(link.a, {})
@@ -159,7 +162,7 @@ class Merger:
         for link in links:
             mine = self._root(self.unit[link.b])
             others = [shared for group, shared in rivals[link.a].items() if group != mine]
-            if link.reason not in CHOOSY or all(link.shared > shared for shared in others):
+            if all(link.shared > shared for shared in others):
                 kept.append(link)
         return kept
 
@@ -225,3 +228,8 @@ class Merger:
                     row = self.nodes[unit]
                     member.put(row, int(member.group[row]), link.reason, link.probability, self.nodes[mine])
                     member.shared[row] = link.shared
+
+
+def _sure(links: list[Link]) -> list[Link]:
+    """Without those that need a choice, which come later."""
+    return [link for link in links if link.reason not in CHOOSY]

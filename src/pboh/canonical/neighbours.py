@@ -19,7 +19,7 @@ MOST_ENDS = 1_000  # rows that one name of an edge may mean
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Undirected edges without loops: the neighbours of row i are ``other[start[i]:start[i + 1]]``, ascending."""
+    """Undirected edges: the neighbours of row i are ``other[start[i]:start[i + 1]]``, ascending."""
 
     start: Array
     other: Array
@@ -69,7 +69,7 @@ class Neighbours:
 def _numbers(edges: list[Edge]) -> Array | None:
     """Edges between rows as two columns; None if they are something else."""
     try:
-        columns = np.asarray(edges)
+        columns: Array = np.asarray(edges)
     except ValueError:  # of different lengths
         return None
     if columns.size == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -84,10 +85,12 @@ def plain_pairs(names: Sequence[str], nodes: Sequence[int]) -> Iterator[Pair]:
     """Pairs that share a key of :func:`plain_keys`: with the first of its run, and with the one before."""
     for run in same_key(names, nodes, plain_keys):
         yield from ((run[0], node) for node in run[1:])
-        yield from zip(run[1:], run[2:], strict=False)
+        yield from pairwise(run[1:])
 
 
-def choosy_pairs(names: Sequence[str], nodes: Sequence[int], keys: Keys, short: Callable[[Form], bool]) -> Iterator[Pair]:
+def choosy_pairs(
+    names: Sequence[str], nodes: Sequence[int], keys: Keys, short: Callable[[Form], bool]
+) -> Iterator[Pair]:
     """Pairs of a ``short`` name and another one with the same key; crowds are left alone."""
     for run in same_key(names, nodes, keys):
         if len(run) <= CROWD:
@@ -96,7 +99,9 @@ def choosy_pairs(names: Sequence[str], nodes: Sequence[int], keys: Keys, short: 
                     yield from ((a, b) for b in run if a != b)
 
 
-def trigram_pairs(names: Sequence[str], nodes: Sequence[int], asking: Array, report: Report) -> Iterator[Pair]:
+def trigram_pairs(
+    names: Sequence[str], nodes: Sequence[int], asking: Array, report: Report
+) -> Iterator[Pair]:
     """Pairs of nodes that share more than half of their trigrams, one of them among ``asking``."""
     if not len(asking):
         return

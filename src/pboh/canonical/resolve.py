@@ -8,13 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pboh.canonical.documents import Task
+from pboh.canonical.documents import MOST, Task
+from pboh.canonical.kinds import INCOMPATIBLE, VAGUE
+from pboh.detection.detector import Detector
 from pboh.files.progress import Report
 from pboh.files.workers import ordered_map
+from pboh.formats.types import TYPES
 from pboh.inference.engine import Engine
 from pboh.inference.neighbourhood import Neighbourhood
+from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
+LEAST_LINK = 0.02  # words of a context that are a link less often say nothing about the others
 BATCH = 32  # documents that a worker is given at once
 
 
@@ -55,11 +60,42 @@ class Resolver:
         engine, near, size = self.engine, None, len(task.spans)
         if task.alone:
             engine, near = self.alone, Neighbourhood(np.arange(size), 0, np.ones(size, bool))
-        solution = engine.solve(task.text, task.spans, near=near)
-        rows, column = np.arange(len(task.rows)), np.maximum(solution.answer, 0)[: len(task.rows)]
-        probability = engine.probability(solution)[rows, column]
-        known = solution.answer[: len(task.rows)] >= 0
-        return np.where(known, solution.unary.entity[rows, column], -1), np.where(known, probability, 0.0)
+        spans = task.spans + self._beside(task) if task.context else task.spans
+        solution, asked = engine.solve(task.text, spans, near=near), len(task.rows)
+        entity, probability = solution.unary.entity[:asked], engine.probability(solution)[:asked]
+        column, rows = np.maximum(solution.answer[:asked], 0), np.arange(asked)
+        if any(task.kinds) and engine.model.has_types:
+            probability = self._of_kinds(entity, probability, np.asarray(task.kinds, np.uint8))
+            column = probability.argmax(axis=1)
+        known = solution.unary.size[:asked] > 0
+        return np.where(known, entity[rows, column], -1), np.where(known, probability[rows, column], 0.0)
+
+    @cached_property
+    def detector(self) -> Detector:
+        """Finds other names in contexts."""
+        return Detector(self.engine.model)
+
+    def _beside(self, task: Task) -> list[Span]:
+        """Other names in a context, which are resolved with those that are asked for."""
+        given, end = list[Span](), 0
+        for span in sorted(task.spans):
+            if span.start >= end:
+                given.append(span)
+                end = span.end
+        spots = self.detector.detect(task.text, given, least=LEAST_LINK, least_of_capital=LEAST_LINK)
+        columns = (spots.start[:MOST].tolist(), spots.end[:MOST].tolist())
+        return [Span(start, end) for start, end in zip(*columns, strict=True)]
+
+    def _of_kinds(self, entity: Array, probability: Array, kinds: Array) -> Array:
+        """Probabilities of entities given what kind of thing each name is."""
+        codes = self.engine.model.type_codes(entity)
+        vague = [TYPES.index(name) for name in VAGUE if name]
+        fits = (codes == kinds[:, None]) | (kinds == 0)[:, None] | np.isin(codes, vague)
+        likely = np.where(fits, 1.0, INCOMPATIBLE) * probability
+        rest = 1.0 - probability.sum(axis=1, keepdims=True)
+        return np.asarray(
+            likely / np.maximum(likely.sum(axis=1, keepdims=True) + np.maximum(rest, 0.0), 1e-12)
+        )
 
 
 def resolve(

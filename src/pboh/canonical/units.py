@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pboh.canonical.forms import PROBABILITY, Reason
+from pboh.canonical.kinds import kind_of
 from pboh.canonical.resolve import Answers
-from pboh.text.folding import fold, squeeze
+from pboh.text.folding import squeeze
 from pboh.text.hashing import Array
+
 
 @dataclass(slots=True)
 class Membership:
@@ -25,7 +27,12 @@ class Membership:
     @classmethod
     def of(cls, size: int) -> Membership:
         """Nobody is anywhere."""
-        columns = (np.zeros(size, np.uint8), np.ones(size), np.full(size, -1, np.int64), np.zeros(size, np.int32))
+        columns = (
+            np.zeros(size, np.uint8),
+            np.ones(size),
+            np.full(size, -1, np.int64),
+            np.zeros(size, np.int32),
+        )
         return cls(np.full(size, -1, np.int64), *columns)
 
     def put(self, row: int, group: int, reason: Reason, probability: float, other: int = -1) -> None:
@@ -39,9 +46,9 @@ class Units:
     """Groups before names are compared by form: those of entities come first.
 
     ``first`` is a row of each group, whose name is the group's for now. ``entity`` is what the names mean,
-    −1 where that is not sure; ``guess`` what else they may mean, −1 if nothing is known of them. ``open`` ones
-    may be merged with others: nothing is known of them, or nothing but the name. ``anchors`` are rows with
-    the different names that mean an entity.
+    −1 where that is not sure; ``guess`` what else they may mean, −1 if nothing is known of them. ``open``
+    ones may be merged with others: nothing is known of them, or nothing but the name. ``anchors`` are rows
+    with the different names that mean an entity.
     """
 
     first: Array
@@ -49,11 +56,6 @@ class Units:
     guess: Array
     open: Array
     anchors: Array
-
-
-def type_key(given: str | None) -> str:
-    """A type as types are compared: empty if there is none."""
-    return fold(given) if given else ""
 
 
 def units(
@@ -71,13 +73,16 @@ def units(
     member.group[sure], member.reason[sure] = group, Reason.ENTITY
     member.probability[sure] = answers.probability[sure]
     rows = np.flatnonzero(sure)
-    meant = {(g, squeeze(names[row])): row for g, row in zip(group[::-1].tolist(), rows[::-1].tolist(), strict=True)}
+    meant = {
+        (g, squeeze(names[row])): row
+        for g, row in zip(group[::-1].tolist(), rows[::-1].tolist(), strict=True)
+    }
     places: dict[tuple[str, str, int], int] = {}
     firsts, guesses, closed = rows[first].tolist(), [-1] * len(known), [True] * len(known)
     for row in np.flatnonzero(~sure).tolist():
         name, guess = squeeze(names[row]), int(answers.entity[row])
         alone = not name or same < threshold or (guess >= 0 and bool(told[row]))
-        place = name, type_key(types[row] if types else None), guess
+        place = name, kind_of(types[row] if types else None), guess
         at = -1 if alone else places.setdefault(place, len(firsts))
         if 0 <= at < len(firsts):
             member.put(row, at, Reason.SAME, same, firsts[at])

@@ -17,11 +17,12 @@ from pboh.errors import MissingExtraError, PbohError
 
 COMMANDS = {
     # panel of pboh --help: its commands; each is in the module of its name unless MODULES says otherwise
-    "Use a model": ("link", "annotate", "serve", "info", "warmup"),
+    "Use a model": ("link", "annotate", "canonical", "serve", "info", "warmup"),
     "Make a model": ("download", "train", "extract", "count", "build", "prune"),
-    "Measure and tune": ("evaluate", "tune", "calibrate", "learn"),
+    "Measure and tune": ("evaluate", "tune", "calibrate"),
     "Extend": ("entities",),
 }
+HIDDEN = ("learn",)  # runs and is documented, but hardly anybody needs it: pboh --help does not show it
 MODULES = {"build": "model", "prune": "model", "info": "model"}
 EXTRAS = {"duckdb": "train", "lxml": "train", "pyarrow": "train", "urllib3": "train"}  # what brings a package
 
@@ -53,13 +54,14 @@ def _root(
 def program(name: str | None = None) -> Any:
     """The click group of one command, or of all of them."""
     panels = {command: panel for panel, commands in COMMANDS.items() for command in commands}
+    panels |= dict.fromkeys(HIDDEN, "")
     wanted = [name] if name in panels else list(panels)
     for command in wanted:
         import_module(f"pboh.cli.{MODULES.get(command, command)}")  # which registers it
     group: Any = typer.main.get_command(app)
     group.commands = {command: group.commands[command] for command in wanted}
     for command, found in group.commands.items():
-        found.rich_help_panel = panels[command]
+        found.rich_help_panel, found.hidden = panels[command], command in HIDDEN
     return group
 
 

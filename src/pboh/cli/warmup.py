@@ -24,6 +24,7 @@ STEPS = (
     *(("link", text, *MODEL) for text in TEXTS),
     ("link", TEXTS[0], *MODEL, "--paper"),
     ("annotate", "gold.jsonl", *MODEL, "--explain"),
+    ("canonical", "names.txt", *MODEL, "--workers", "1"),
     ("evaluate", "gold.jsonl", *MODEL, "--systems", "all", "--report", "report.html"),
     ("evaluate", "gold.jsonl", *MODEL, "--end-to-end"),
     ("tune", *MODEL, "-v", "gold.jsonl", "--fit"),
@@ -35,7 +36,11 @@ STEPS = (
     ("entities", "add", "entities.jsonl", *MODEL),
     ("link", "Zorblax left Paris.", *MODEL),
 )
-LINKING = (*(("link", text) for text in TEXTS), ("evaluate", "gold.jsonl", "--systems", "all"))  # the starter
+LINKING = (  # with the starter
+    *(("link", text) for text in TEXTS),
+    ("canonical", "names.txt", "--workers", "1"),
+    ("evaluate", "gold.jsonl", "--systems", "all"),
+)
 
 
 @app.command("warmup")

@@ -71,7 +71,8 @@ def remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):  # a file is where its folder would be
+            path.unlink(missing_ok=True)
 
 
 def put_in_place(aside: Path, folder: Path) -> None:

@@ -88,10 +88,8 @@ def alike(
 
     Of each name at most ``most`` pairs, those of the most similar size first.
     """
-    arrays = (index[name] for name in INDEX)
-    left, right = find_alike(
-        *(_read_only(array) for array in (queries, blob, offsets, *arrays)), most
-    )
+    arrays = (queries, blob, offsets, *(index[name] for name in INDEX))
+    left, right = find_alike(*[*map(_read_only, arrays), most])
     return left, right
 
 
