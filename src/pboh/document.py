@@ -179,7 +179,8 @@ class Mention:
     """A span of a document (code points) and the entity it was resolved to, if any.
 
     ``probability`` is that of its best candidate, the entity unless that was too improbable to be given;
-    ``nil`` is the probability that the knowledge base has no entity for it.
+    ``nil`` is the probability that the knowledge base has no entity for it. ``detection`` is the probability
+    that a mention found in raw text is one and is answered rightly, be it with "no entity".
     """
 
     start: int
@@ -190,7 +191,7 @@ class Mention:
     score: float = 0.0
     candidates: tuple[Candidate, ...] = ()
     clamped: bool = False
-    detection: float = 1.0  # how surely this is a mention linked to its entity; 1 for a given span
+    detection: float = 1.0  # 1 for a given span
     nil: float = 0.0
     part: Part | None = field(default=None, repr=False, compare=False)  # what it was resolved in
     row: int = field(default=0, repr=False, compare=False)  # its row in the arrays of ``part.solution``

@@ -146,7 +146,7 @@ class Linker:
         ``mentions="names"`` finds persons, places, organisations, works, events, products and nationalities,
         ``"all"`` also concepts. ``threshold`` is the least confidence that this is a mention and its answer
         right (:attr:`Mention.detection`); 0 keeps every one that has an answer. ``nil`` also returns names
-        without a known entity, with the probability that they have none.
+        without a known entity; their ``detection`` is the probability of just that.
 
         ``spans`` from elsewhere are kept whatever they are called, and detection works around them; to use
         them *instead*, call :meth:`disambiguate`. ``hints`` are spans of a recogniser,

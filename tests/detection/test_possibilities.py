@@ -90,7 +90,7 @@ def test_the_whole_of_an_unknown_name_blocks_links_inside_it(counted, finder):
     found = {m.text: m for m in document}
     assert set(found) == {"Paris Zorkmid", "Bayern"}
     assert found["Paris Zorkmid"].entity is None
-    assert 0.5 < found["Paris Zorkmid"].probability <= found["Paris Zorkmid"].detection
+    assert found["Paris Zorkmid"].nil == 1 and 0.5 < found["Paris Zorkmid"].detection <= 1
     assert str(found["Bayern"].entity) == "FC Bayern Munich"
     assert [m.text for m in link(counted.engine.of_found, TEXT, rows)] == ["Bayern"]
 

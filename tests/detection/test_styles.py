@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.detection.chain_kernels import BEGIN, LAST, OUTSIDE, UNIT
-from pboh.detection.styles import post, restyle
+from pboh.detection.styles import foreign_letters, post, restyle, translate
 from pboh.detection.tokens import code_points, tokens
 
 TEXT = "The mayor of New York met Ann, it said."
@@ -52,3 +52,17 @@ def test_posts_tag_names():
         names = {text[a:b] for a, b, y in zip(again.start, again.end, labels, strict=True) if y == UNIT}
         seen |= {name.lower() for name in names}
     assert seen == {"newyork", "ann"}
+
+
+def test_another_language_has_other_words_but_the_same_names():
+    codes = code_points(TEXT).copy()
+    cut = tokens(codes)
+    label = np.full(cut.start.size, OUTSIDE, np.int8)
+    label[[3, 4, 6]] = BEGIN, LAST, UNIT
+    translate(codes, cut, label, np.arange(label.size), foreign_letters(np.random.default_rng(1)))
+    text = codes.tobytes().decode("utf-32-le")
+    again = tokens(codes)
+    assert again.start.tolist() == cut.start.tolist()
+    assert again.shape.tolist() == cut.shape.tolist()
+    assert text[13:21] == "New York" and text[26:29] == "Ann"
+    assert not {"mayor", "met", "said"} & set(text.lower().replace(",", "").rstrip(".").split())

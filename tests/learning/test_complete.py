@@ -56,6 +56,17 @@ def test_a_sentence_with_an_unlinked_name_is_not(finding):
     assert TEXT[:52] not in [TEXT[a:b] for a, b in gold.stretches.tolist()]
 
 
+def test_silver_sentences_can_be_read_alone(finding):
+    gold = SilverPages(finding).read(page(*LINKS))
+    alone = gold.alone(8)
+    assert [part.text for part in alone] == [TEXT[a:b] for a, b in gold.stretches.tolist()]
+    for part in alone:
+        assert {part.text[a:b] for a, b in part.names} <= {"Müller", "Bayern", "Dortmund"}
+        assert part.inside(*np.asarray(list(part.names)).reshape(-1, 2).T).all()
+    assert sum(len(part.unsure) for part in alone) <= len(gold.unsure)
+    assert len(gold.alone(1)) == 1
+
+
 def test_names_are_found_with_or_without_concepts(finding):
     names, everything = finding.link(TEXT, threshold=0.05), finding.link(TEXT, mentions="all", threshold=0.05)
     assert {"Bayern", "Dortmund"} <= {m.text for m in names}
@@ -72,7 +83,10 @@ def test_names_without_entity_are_shown_on_demand(finding):
     assert sure.keys() < shown.keys()
     for place, mention in shown.items():
         assert (mention.entity is None) == (place not in sure)
-        assert 0 < mention.probability <= 1
+        assert 0 <= mention.detection <= 1
+        assert sum(c.probability for c in mention.candidates) + mention.nil == pytest.approx(1)
+    unknown = [m for m in shown.values() if not m.candidates]
+    assert all(m.nil == 1 and m.probability == 0 and m.detection > 0 for m in unknown)
 
 
 def test_a_name_found_once_is_found_again(finding):

@@ -14,6 +14,8 @@ import numpy as np
 
 from pboh.detection.cover_kernels import strongest_rivals
 from pboh.detection.possibilities import Possibilities
+from pboh.detection.token_kernels import SMALL
+from pboh.detection.tokens import code_points, sorts
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.solution import Solution
@@ -21,9 +23,12 @@ from pboh.model.store import Model
 from pboh.text.hashing import Array
 
 ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
-NAME = ("name", "again", "known", "nameness", "prior", "coherence", "same", "other")
-NAMED = (*ANSWER, "nameness", "words")
-CONCEPT = (*ANSWER, "link", "capital", "words", "inside", "part")
+NAME = ("name", "again", "known", "prior", "coherence", "same", "other", "words", "capital", "inside")
+NAMED = (*ANSWER, "nameness", "words", "link")
+MENTION = ("link", "capital", "words", "inside", "part", "odd")
+CONCEPT = (*ANSWER, *MENTION)
+
+_SKIPPED, _ENDS = code_points(" \"'(“‘"), code_points(".!?:\n•*|")
 
 DEFAULT_CONCEPT = Reliability(
     {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
@@ -75,9 +80,8 @@ def _nameness(model: Model, answer: Array, known: Array) -> Array:
 
 def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> dict[str, Array]:
     """What the text says of every possibility."""
-    starts = rows.start.tolist()
-    capital = np.asarray([not text[start].islower() for start in starts], np.float64)
-    inside = np.asarray([_inside_sentence(text, start) for start in starts], np.float64)
+    codes = code_points(text)
+    capital = (sorts()[0][codes[rows.start]] != SMALL).astype(np.float64)
     return {
         "name": log_odds(np.clip(rows.name, 1e-3, 1 - 1e-3)),
         # what is inside another name may be a name elsewhere
@@ -85,7 +89,7 @@ def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> di
         "link": log_odds(np.clip(rows.link, 1e-3, 1)),
         "capital": capital,
         "words": np.log([1 + surface.count(" ") for surface in surfaces]) if surfaces else capital,
-        "inside": inside * capital,
+        "inside": _inside_sentence(codes, rows.start) * capital,
     }
 
 
@@ -94,25 +98,28 @@ def longer_features(rows: Possibilities, surfaces: Sequence[str], entity: Array)
 
     Clinton beside Bill Clinton. Longer mentions are those that speak elsewhere; ``part`` is either.
     """
-    where, answers = rows.where.tolist(), entity.tolist()
-    speaking: dict[str, list[tuple[int, int]]] = {}
+    number = {surface: k for k, surface in enumerate(dict.fromkeys(surfaces))}
+    names, where, answers = [number[s] for s in surfaces], rows.where.tolist(), entity.tolist()
+    longer = longer_mentions(list(number))
+    speaking: list[list[tuple[int, int]]] = [[] for _ in number]
     for k in np.flatnonzero(rows.speaks).tolist():
-        speaking.setdefault(surfaces[k], []).append((where[k], answers[k]))
-    unique = list(dict.fromkeys(surfaces))
-    longer = {
-        unique[k]: [place for i in found for place in speaking.get(unique[i], ())]
-        for k, found in enumerate(longer_mentions(unique))
-        if found
-    }
+        speaking[names[k]].append((where[k], answers[k]))
     same, part = np.zeros(len(rows)), np.zeros(len(rows))
-    for k, surface in enumerate(surfaces):
-        elsewhere = {answer for place, answer in longer.get(surface, ()) if place != where[k]}
-        part[k] = bool(elsewhere)
-        same[k] = answers[k] >= 0 and answers[k] in elsewhere
+    for k, name in enumerate(names):
+        if longer[name]:
+            places = (place for i in longer[name] for place in speaking[i])
+            elsewhere = {answer for place, answer in places if place != where[k]}
+            part[k] = bool(elsewhere)
+            same[k] = answers[k] >= 0 and answers[k] in elsewhere
     return {"same": same, "other": part - same, "part": part}
 
 
-def _inside_sentence(text: str, start: int) -> bool:
+def _inside_sentence(codes: Array, start: Array) -> Array:
     """Whether a word follows another in its sentence, so that a capital letter means something."""
-    before = text[max(0, start - 3) : start].rstrip(" \"'(“‘")
-    return bool(before) and before[-1] not in ".!?:\n•*|"
+    inside, open_ = np.zeros(start.size, bool), start > 0
+    for back in (1, 2, 3):
+        before = codes[np.maximum(start - back, 0)]
+        told = open_ & ~np.isin(before, _SKIPPED)
+        inside |= told & ~np.isin(before, _ENDS)
+        open_ &= ~told & (start > back)
+    return inside

@@ -17,7 +17,7 @@ from pboh.text.matcher import Lexicon, characters, matches
 from pboh.text.matcher_kernels import SMALL
 from pboh.text.words import code_points
 
-LEAST_LINK = 0.02
+LEAST_LINK = 0.01
 """Words with a small letter that are links more rarely than this are not looked at: "the", "was"."""
 LEAST_LINK_OF_CAPITAL = 0.003
 """The same for other names. It is low, because a surname occurs mostly inside a whole name, unlinked."""

@@ -17,9 +17,9 @@ from pboh.detection.dictionary import Dictionary
 from pboh.detection.feature_kernels import FEATURES
 from pboh.detection.finder import read
 from pboh.detection.nameness import learn_nameness
-from pboh.detection.pages import Page, read_pages
+from pboh.detection.pages import Page, read_pages, sample_pages
 from pboh.detection.silver import Explainer, mostly_linked
-from pboh.detection.styles import post, restyle
+from pboh.detection.styles import foreign_letters, post, restyle, translate
 from pboh.detection.token_kernels import SHAPES
 from pboh.detection.tokens import Tokens, code_points, tokens
 from pboh.files.progress import Report, silent
@@ -41,11 +41,12 @@ _TITLES = 1 << 17  # titles held at a time
 class FinderOptions:
     """How a finder is trained."""
 
-    sentences: int = 60_000
+    sentences: int = 90_000
     per_page: int = 12
     nameless: float = 0.25  # share of sentences without a name
     styled: float = 0.5  # share of sentences also learned in capitals, in small letters or as a headline
     posts: float = 0.06  # share of sentences also learned as posts
+    foreign: float = 0.1  # share of sentences also learned as if they were in another language
     rows: int = 1 << 19  # of weights; a power of two
     epochs: int = 3
     rate: float = 0.05
@@ -102,7 +103,7 @@ def train_finder(
     in_model = of_model(model, nameness, read_titles(corpus))
     report(0.4, 1, "silver sentences")
     teacher = Teacher(model, casing, nameness, in_model, options)
-    examples = teacher.examples(read_pages(corpus, longest=EXCERPT), partial(report_share, report))
+    examples = teacher.examples(sample_pages(corpus, EXCERPT), partial(report_share, report))
     if examples.bounds.size <= LEAST_SENTENCES:
         return {}
     report(0.9, 1, "weights")
@@ -181,21 +182,34 @@ class Teacher:
         if not chosen.size:
             return 0
         buffer.add(*self._read(page.text, codes, cut, label, sentence, chosen, only_here))
-        some = chosen[self._random.random(chosen.size) < self._options.styled] if self._told else chosen[:0]
+        if not self._told:
+            return int(chosen.size)
+        some, letters = self._some(chosen, self._options.styled), foreign_letters(self._random)
+
+        def written(codes: Array) -> tuple[str, Array, Tokens]:
+            return codes.tobytes().decode("utf-32-le", "surrogatepass"), codes, tokens(codes)
+
         if some.size:
-            codes = codes.copy()
+            styled = codes.copy()
             for number in some.tolist():
-                restyle(codes, cut, np.flatnonzero(sentence == number), int(self._random.integers(3)))
-            text = codes.tobytes().decode("utf-32-le", "surrogatepass")
-            buffer.add(*self._read(text, codes, tokens(codes), label, sentence, some, only_here))
-        posts = chosen[self._random.random(chosen.size) < self._options.posts] if self._told else chosen[:0]
-        for number in posts.tolist():
+                restyle(styled, cut, np.flatnonzero(sentence == number), int(self._random.integers(3)))
+            buffer.add(*self._read(*written(styled), label, sentence, some, only_here))
+        some = self._some(chosen, self._options.foreign)
+        if some.size:
+            foreign = codes.copy()
+            for number in some.tolist():
+                translate(foreign, cut, label, np.flatnonzero(sentence == number), letters)
+            buffer.add(*self._read(*written(foreign), label, sentence, some, only_here))
+        for number in self._some(chosen, self._options.posts).tolist():
             text, labels = post(page.text, cut, label, np.flatnonzero(sentence == number), self._random)
             codes = code_points(text)
             again, one = tokens(codes), np.zeros(labels.size, np.int32)
             if again.start.size == labels.size:
                 buffer.add(*self._read(text, codes, again, labels, one, one[:1], only_here))
         return int(chosen.size)
+
+    def _some(self, chosen: Array, share: float) -> Array:
+        return chosen[self._random.random(chosen.size) < share]
 
     def _choose(self, label: Array, sentence: Array, silver: Array) -> Array:
         """Some silver sentences of a page, with a certain share of those without a name."""

@@ -48,6 +48,7 @@ def resolve(engine: Engine, text: str, rows: Possibilities, only: Restriction | 
         features[name] = np.concatenate(list(own))
     if solved:
         features |= longer_features(rows, surfaces, features["entity"])
+        features["odd"] = features["nameness"] * (1 - features["capital"])  # a name in small letters
     return Resolved(text, rows, features, parts)
 
 
@@ -156,10 +157,10 @@ def link(
 
 
 def _judge(mention: Mention, answered: bool, name: float, link: float) -> None:
-    """Enter how sure a mention is; one without an answer is a name nobody knows, with that probability."""
+    """Enter how sure a mention is: a name with a right answer, or a name that nobody in the model has."""
     mention.detection = link
     if not answered:
-        mention.entity, mention.detection, mention.probability = None, name, max(name - link, 0.0)
+        mention.entity, mention.detection = None, name * mention.nil
 
 
 def meant(engine: Engine, text: str, only: Restriction, spots: Spots) -> Array:

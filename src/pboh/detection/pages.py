@@ -16,6 +16,8 @@ from pboh.text.hashing import Array
 
 FILES = 128
 """Files of texts that are opened where not all is read."""
+TURN = 8192
+"""Pages that are sampled at a time, about."""
 
 
 class Page(NamedTuple):
@@ -48,6 +50,27 @@ def read_pages(corpus: Path, most: int = 1 << 62, longest: int = 1 << 62) -> Ite
             yield from _up_to(most // len(files), _pages(file, corpus, about, longest))
 
 
+def sample_pages(corpus: Path, longest: int = 1 << 62) -> Iterator[Page]:
+    """All pages that have links, in an order by turns: every turn is a sample of the whole corpus.
+
+    Who comes in which turn is decided by a hash of the page's number. Of a very large corpus a part of the
+    files is read.
+    """
+    files = sorted((corpus / "texts").glob("*.parquet"))
+    files = files[:: -(-len(files) // FILES) or 1]
+    turns = max(1, sum(pq.read_metadata(file).num_rows for file in files) // TURN)
+    with pq.ParquetFile(corpus / "pages" / "00000.parquet") as about:
+        for turn in range(turns):
+            for file in files:
+                yield from _pages(file, corpus, about, longest, (turn, turns))
+
+
+def _turns(pages: Array, turns: int) -> Array:
+    """The turn of every page."""
+    mixed = pages.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray((mixed >> np.uint64(33)) % np.uint64(turns))
+
+
 def _up_to(most: int, pages: Iterator[Page]) -> Iterator[Page]:
     """Pages until their texts have ``most`` characters."""
     read = 0
@@ -58,19 +81,23 @@ def _up_to(most: int, pages: Iterator[Page]) -> Iterator[Page]:
             return
 
 
-def _pages(file: Path, corpus: Path, about: pq.ParquetFile, longest: int) -> Iterator[Page]:
-    """The pages of one file of texts."""
+def _pages(
+    file: Path, corpus: Path, about: pq.ParquetFile, longest: int, turn: tuple[int, int] = (0, 1)
+) -> Iterator[Page]:
+    """The pages of one file of texts, those of one turn of some."""
     titles = _titles(about, pq.read_table(file, columns=["page"])["page"].to_numpy())
     links = pq.read_table(corpus / "links" / file.name, columns=["page", "start", "end", "entity"])
     page, *columns = (links[name].to_numpy() for name in ("page", "start", "end", "entity"))
     order = np.lexsort((columns[0], page))
     page, columns = page[order], [column[order] for column in columns]
     for group in pq.ParquetFile(file).iter_batches(batch_size=256):
-        numbers, texts = group.column("page").to_pylist(), group.column("text")
-        firsts = np.searchsorted(page, numbers)
-        lasts = np.searchsorted(page, numbers, side="right")
-        for k, number in enumerate(numbers):
-            if firsts[k] == lasts[k] or number not in titles:
+        number, texts = group.column("page").to_numpy(), group.column("text")
+        firsts = np.searchsorted(page, number)
+        lasts = np.searchsorted(page, number, side="right")
+        due = (lasts > firsts) & (_turns(number, turn[1]) == turn[0])
+        numbers = number.tolist()
+        for k in np.flatnonzero(due).tolist():
+            if (number := numbers[k]) not in titles:
                 continue
             text, rows = texts[k].as_py(), slice(firsts[k], lasts[k])
             if len(text) > longest:

@@ -1,4 +1,5 @@
-"""Sentences rewritten as others write: in capitals, as a headline, in small letters, as a post."""
+"""Sentences rewritten as others write: in capitals, as a headline, in small letters, as a post, in another
+language."""
 
 from __future__ import annotations
 
@@ -36,6 +37,23 @@ def restyle(codes: Array, cut: Tokens, where: Array, style: int) -> None:
     else:
         long = where[(cut.shape[where] == S_SMALL) & (cut.end[where] - cut.start[where] > _LONG)]
         codes[cut.start[long]] = _upper()[codes[cut.start[long]]]
+
+
+def foreign_letters(random: np.random.Generator) -> Array:
+    """Another letter for every small one, vowels for vowels, so that words look like those of a language."""
+    table = np.arange(0x110000, dtype=np.int32)
+    for letters in ("aeiou", "bcdfghjklmnpqrstvwxyz"):
+        codes = np.frombuffer(letters.encode("utf-32-le"), np.int32)
+        table[codes] = random.permutation(codes)
+    return table
+
+
+def translate(codes: Array, cut: Tokens, label: Array, where: Array, letters: Array) -> None:
+    """Write the words outside names, and small words inside them, in ``letters`` of another language."""
+    for token in where[(cut.shape[where] == S_SMALL) | (label[where] == OUTSIDE)].tolist():
+        if cut.shape[token] <= S_LETTERS:
+            span = slice(cut.start[token], cut.end[token])
+            codes[span] = letters[codes[span]]
 
 
 def post(

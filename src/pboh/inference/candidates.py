@@ -65,8 +65,7 @@ class Candidates:
         """
         s, unique = self.settings, list(dict.fromkeys(surfaces))
         shares = self._gather(unique, s.top if only is None else SLOTS // 2)
-        for i in np.flatnonzero(shares.size == 0).tolist():
-            self._rescue(unique[i], i, shares)
+        self._rescue(unique, np.flatnonzero(shares.size == 0).tolist(), shares)
         if s.coreference > 0.0 and not alone:
             inherit(unique, shares, s.coreference)
         found, prior, size, _ = shares
@@ -94,21 +93,23 @@ class Candidates:
             add_named(model.overlays, folded, shares)
         return shares
 
-    def _rescue(self, surface: str, i: int, shares: Shares) -> None:
-        """Give an unknown name i the candidates of a variant spelling or of the closest known name."""
+    def _rescue(self, surfaces: list[str], unknown: list[int], shares: Shares) -> None:
+        """Give unknown names the candidates of a variant spelling or of the closest known name."""
+        tries = [(i, other) for i in unknown for other in self._others(surfaces[i])]
+        found = self._gather([other for _, other in tries], shares.entity.shape[1])
+        for k in reversed(np.flatnonzero(found.size).tolist()):  # so the first that is known remains
+            for mine, theirs in zip(shares, found, strict=True):
+                mine[tries[k][0]] = theirs[k]
+
+    def _others(self, surface: str) -> list[str]:
+        """Names to try for an unknown one."""
         checkpoint()
         if len(surface) > LONGEST_NAME:
-            return
+            return []
         tries = variants(surface) if self.settings.variants else []
         if self.settings.fuzzy and "rescue_blob" in self.model:
             tries += filter(None, [self.closest_name(surface)])
-        if not tries:
-            return
-        found = self._gather(tries, shares.entity.shape[1])
-        known = np.flatnonzero(found.size)
-        if known.size:
-            for mine, theirs in zip(shares, found, strict=True):
-                mine[i] = theirs[known[0]]
+        return tries
 
     def closest_name(self, surface: str) -> str | None:
         """The known name at the smallest trigram Jaccard distance below the limit, if any."""
@@ -144,19 +145,16 @@ _TOKENS = re.compile(r"\w+")
 def longer_mentions(surfaces: list[str]) -> list[list[int]]:
     """For every surface form the longer ones of the document that begin or end with all its words."""
     tokens = [tuple(_TOKENS.findall(s.lower())) for s in surfaces]
-    by_edge: dict[str, list[int]] = {}
+    lengths = sorted({len(words) for words in tokens} - {0})
+    longer: dict[tuple[str, ...], list[int]] = {}
     for i, words in enumerate(tokens):
-        for word in {*words[:1], *words[-1:]}:
-            by_edge.setdefault(word, []).append(i)
-    result = []
-    for words in tokens:
         checkpoint()
-        k = len(words)
-        others = {*by_edge.get(words[0], ()), *by_edge.get(words[-1], ())} if words else set()
-        result.append(
-            [j for j in sorted(others) if len(tokens[j]) > k and words in (tokens[j][:k], tokens[j][-k:])]
-        )
-    return result
+        for k in lengths:
+            if k >= len(words):
+                break
+            for part in {words[:k], words[-k:]}:
+                longer.setdefault(part, []).append(i)
+    return [longer.get(words, []) for words in tokens]
 
 
 def inherit(surfaces: list[str], shares: Shares, weight: float) -> None:
@@ -165,8 +163,9 @@ def inherit(surfaces: list[str], shares: Shares, weight: float) -> None:
     The longer mentions together count as ``weight`` more links of the name, shared out by their p(e|m):
     much for a rare surname, nothing for "London" beside "London Stock Exchange".
     """
-    own = [shares.row(i) for i in range(len(surfaces))]
-    for i, longer in enumerate(longer_mentions(surfaces)):
+    parts = [(i, longer) for i, longer in enumerate(longer_mentions(surfaces)) if longer]
+    own = {i: shares.row(i) for part, longer in parts for i in (part, *longer)}
+    for i, longer in parts:
         givers = [own[j] for j in longer if own[j]]
         if not givers:
             continue

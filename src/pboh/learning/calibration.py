@@ -3,7 +3,7 @@
 Two functions of the kind :class:`pboh.inference.reliability.Reliability` are fitted. ``calibration`` says how
 probably the answer of a *given* mention is right, and how often another candidate is where it is wrong; below
 its threshold a mention is answered "not in the knowledge base". ``detection`` says how probably a name found
-in raw text is a link to its answer. Both are stored in ``model.json`` together with what they were fitted on.
+in raw text is worth a link to its answer. Both are stored in ``model.json``, with what they were fitted on.
 """
 
 from __future__ import annotations
@@ -18,26 +18,32 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from pboh.detection.decision import ANSWER, CONCEPT
+from pboh.detection.decision import ANSWER, CONCEPT, MENTION
 from pboh.detection.link import resolve
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration
+from pboh.evaluation.datasets.derived import sentences
 from pboh.evaluation.metrics import Floats, Scores, micro_scores
 from pboh.files.progress import Report, silent
 from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.spans import Span
 from pboh.learning.complete import SilverPages, annotated, known_entities
+from pboh.learning.incomplete import mention_shares
 from pboh.learning.logistic import maximise, yes_or_no
-from pboh.learning.names import fit_names, name_example
+from pboh.learning.names import NameExample, fit_names, name_example
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
     from pboh.inference.solution import Solution
     from pboh.linker import Linker
 
+Shares = Floats | NDArray[np.bool_]
+"""What is right: yes or no, or how probably."""
 Example = tuple[dict[str, Floats], NDArray[np.bool_]]
 
 KNOTS = 12
+SENTENCES_PER_PAGE = 8
+"""Silver sentences of a page that are also read alone, at most."""
 PENALTY = 1e-3
 
 
@@ -45,20 +51,23 @@ PENALTY = 1e-3
 
 
 def fit_weights(
-    features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]
+    features: Mapping[str, Floats],
+    right: Shares,
+    names: Sequence[str],
+    times: Floats | float = 1.0,
 ) -> dict[str, float]:
-    """Logistic regression, with a little ridge on standardised features."""
+    """Logistic regression, with a little ridge on standardised features; ``times`` rows count for more."""
     columns = np.stack([features[name] for name in names], axis=1)
     mean, spread = columns.mean(0), np.maximum(columns.std(0), 1e-9)
     x = np.column_stack([np.ones(len(columns)), (columns - mean) / spread])
     ridge = np.full(x.shape[1], PENALTY * len(x))
     ridge[0] = 1e-9
-    w, _ = maximise(yes_or_no(x, right), ridge)
+    w, _ = maximise(yes_or_no(x, right, times), ridge)
     slopes = w[1:] / spread
     return {"bias": float(w[0] - slopes @ mean), **dict(zip(names, slopes.tolist(), strict=True))}
 
 
-def isotonic(z: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def isotonic(z: Floats, right: Shares) -> tuple[Floats, Floats, Floats]:
     """Pool adjacent violators: the rising steps closest to ``right``, as (z, share, size) of each."""
     order = np.argsort(z, kind="stable")
     steps: list[tuple[float, float, float]] = []  # z, share and size
@@ -72,7 +81,7 @@ def isotonic(z: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats, Float
     return centres, shares, sizes
 
 
-def fit_knots(z: Floats, right: NDArray[np.bool_], most: int = KNOTS) -> tuple[tuple[float, float], ...]:
+def fit_knots(z: Floats, right: Shares, most: int = KNOTS) -> tuple[tuple[float, float], ...]:
     """A rising line of few knots: isotonic steps, gathered into groups of about equal size.
 
     Few, because a step of five mentions says little; each group counts one miss and one hit more than it has.
@@ -89,10 +98,10 @@ def fit_knots(z: Floats, right: NDArray[np.bool_], most: int = KNOTS) -> tuple[t
     return tuple(knots)
 
 
-def best_threshold(probability: Floats, right: NDArray[np.bool_], gold: int, beta: float = 1.0) -> float:
+def best_threshold(probability: Floats, right: Shares, gold: int, beta: float = 1.0) -> float:
     """The smallest probability to answer at for the best F_β, given that ``gold`` mentions want an answer."""
     order = np.argsort(-probability, kind="stable")
-    correct, answered = np.cumsum(right[order]), np.arange(1, len(order) + 1)
+    correct, answered = np.cumsum(right[order].astype(np.float64)), np.arange(1, len(order) + 1)
     score = (1 + beta**2) * correct / (answered + beta**2 * gold)
     score[:-1][np.diff(probability[order]) == 0] = 0  # equals are answered together
     return float(probability[order[int(score.argmax())]]) if len(score) else 0.0
@@ -133,7 +142,7 @@ def mention_examples(linker: Linker, document: GoldDocument) -> Example:
     gold = {(m.start, m.end): known_entities(linker, m.golds) for m in document.linked}
     rows = linker.find(text, mentions="all")
     if not len(rows):
-        return _joined([], CONCEPT)
+        return _joined([], (*CONCEPT, "linked"))
     features = resolve(linker.engine.of_found, text, rows).features
     spans = list(zip(rows.start.tolist(), rows.end.tolist(), strict=True))
     answers = features["entity"].tolist()
@@ -144,7 +153,8 @@ def mention_examples(linker: Linker, document: GoldDocument) -> Example:
         surface = text[slice(*span)]
         keep[i] &= surface not in seen or span in gold
         seen.add(surface)
-    return _some(({name: features[name] for name in CONCEPT}, right), keep)
+    features["linked"] = np.asarray([span in gold for span in spans], np.float64)
+    return _some(({name: features[name] for name in (*CONCEPT, "linked")}, right), keep)
 
 
 def _right(solution: Solution, golds: Sequence[set[int]]) -> NDArray[np.bool_]:
@@ -174,48 +184,73 @@ def fit(
     gold: int,
     beta: float = 1.0,
     groups: Sequence[int] | None = None,
+    complete: bool = True,
 ) -> tuple[Reliability, dict[str, Any]]:
     """A function of the features, and how good it is on documents left out (five folds).
 
-    Documents of one group, such as the sentences of a page, are left out together.
+    Documents of one group, such as the sentences of a page, are left out together. If the gold is not
+    ``complete``, the function says what is worth a link, and its figures are still those of links.
     """
-    joined = features, right = _joined(examples, names)
+    features, right = _joined(examples, names if complete else (*names, "linked"))
     if not right.any() or right.all():
         raise InputError(
             "these documents cannot calibrate a model: their answers are all right or all wrong",
             todo="Use more documents, ones that the model was not trained on",
         )
-    held_out = np.full(len(right), right.mean())
     folds = np.asarray(groups if groups is not None else range(len(examples))) % 5
     fold = np.repeat(folds, [len(example[1]) for example in examples])
-    for k in range(5):
-        rest = right[fold != k]
-        if rest.any() and not rest.all():
-            held_out[fold == k] = fitted_function(*_some(joined, fold != k), names).probability(
-                _some(joined, fold == k)[0]
-            )
-    fitted = fitted_function(features, right, names)
-    threshold = best_threshold(held_out, right, gold, beta)
+    held_out, truth = _left_out(features, right, fold, names), right.astype(np.float64)
+    error = calibration(held_out, right).error
+    if not complete:
+        truth = _worth_linking(features, right, fold)
+        held_out, gold = _left_out(features, truth, fold, names), round(truth.sum())
+    threshold = best_threshold(held_out, truth, gold, beta)
 
     def at(threshold: float) -> dict[str, float]:
         answered = held_out >= threshold
-        counts = np.asarray([[right[answered].sum(), answered.sum(), gold]], np.float64)
+        counts = np.asarray([[truth[answered].sum(), answered.sum(), gold]], np.float64)
         return asdict(Scores.of(micro_scores(counts)))
 
     figures = {
         "answers": len(right),
         "right": int(right.sum()),
-        "error": calibration(held_out, right).error,
+        "error": error,
         "at_threshold": at(threshold),
         "without": at(0.0),
     }
+    fitted = fitted_function(features, truth, names)
     return Reliability(fitted.weights, fitted.knots, float(np.floor(1e4 * threshold)) / 1e4), figures
 
 
-def fitted_function(
-    features: Mapping[str, Floats], right: NDArray[np.bool_], names: Sequence[str]
-) -> Reliability:
-    """Weights of the features and the knots of a rising line."""
+def _worth_linking(
+    features: Mapping[str, Floats], right: NDArray[np.bool_], fold: NDArray[np.int64]
+) -> Floats:
+    """How probably everything found in linked text is a mention with a right answer."""
+    linked = features["linked"] > 0
+    mention = mention_shares(linked, _left_out(features, linked, fold, MENTION), features["link"])
+    answer = _left_out(features, right, fold, ANSWER, linked)
+    return np.where(linked, right, mention * answer)
+
+
+def _left_out(
+    features: Mapping[str, Floats],
+    right: Shares,
+    fold: NDArray[np.int64],
+    names: Sequence[str],
+    some: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """The probability of every example, fitted on (some of) the other folds."""
+    out = np.full(len(right), right.mean())
+    for k in range(5):
+        rest, mine = (fold != k) & (True if some is None else some), fold == k
+        if rest.any() and 0 < right[rest].mean() < 1:
+            function = fitted_function({n: c[rest] for n, c in features.items()}, right[rest], names)
+            out[mine] = function.probability({n: c[mine] for n, c in features.items()})
+    return out
+
+
+def fitted_function(features: Mapping[str, Floats], right: Shares, names: Sequence[str]) -> Reliability:
+    """Weights of the features and the knots of a rising line; ``right`` may be shares."""
     weights = fit_weights(features, right, names)
     return Reliability(weights, fit_knots(Reliability(weights).score(features), right))
 
@@ -235,11 +270,10 @@ def calibrate(
     wholes = [document for document in pages if document.whole is None] or documents
     plain = linker.with_settings(threshold=0.0)
     fitted: dict[str, Any] = {}
-    # a right answer that is withheld is lost, a wrong one still shows by its probability: F1.5;
-    # linked text is incomplete gold for detection, so a mention missed weighs more than one too many: F2
+    # a right answer that is withheld is lost, a wrong one still shows by its probability: F1.5
     tasks = (
         ("calibration", documents, answer_examples, ANSWER, 1.5),
-        ("detection", wholes, mention_examples, CONCEPT, 2.0),
+        ("detection", wholes, mention_examples, CONCEPT, 1.0),
     )
     stages = len(tasks) + (linker.finder is not None)
     for number, (name, given, make, features, beta) in enumerate(tasks):
@@ -249,7 +283,7 @@ def calibrate(
             examples.append(make(plain, document))
         gold = sum(len(document.linked) for document in given)
         groups = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
-        reliability, figures = fit(examples, features, gold, beta, groups)
+        reliability, figures = fit(examples, features, gold, beta, groups, complete=name == "calibration")
         if name == "calibration":
             reliability = replace(reliability, others=share_of_others(examples))
         on = {"documents": [f"{dataset.name} ({len(dataset)})" for dataset in everything], **figures}
@@ -271,13 +305,18 @@ def report_stage(report: Report, stages: int, share: float) -> None:
 def _names(
     linker: Linker, pages: Sequence[GoldDocument], complete: Sequence[Dataset], report: partial[None]
 ) -> dict[str, Any]:
-    """Fit the decision on names on silver sentences of pages and on complete gold."""
-    silver = SilverPages(linker)
-    annotations = [document for dataset in complete for document in dataset]
-    examples = []
+    """Fit the decision on names on silver sentences of pages and on complete gold, whole and as sentences."""
+    silver, annotations = SilverPages(linker), [document for dataset in complete for document in dataset]
+    examples: tuple[list[NameExample], list[NameExample]] = [], []
+    groups: tuple[list[int], list[int]] = [], []
     for done, document in enumerate((*pages, *annotations)):
         report(done / (len(pages) + len(annotations)))
-        gold = silver.read(document) if done < len(pages) else annotated(linker, document)
-        examples.append(name_example(linker, gold))
-    groups = [crc32(document.text.encode("utf-8", "replace")) for document in (*pages, *annotations)]
-    return fit_names(examples[: len(pages)], examples[len(pages) :], groups)
+        ours = done >= len(pages)
+        if ours:
+            texts = [annotated(linker, one) for one in (document, *sentences(document))]
+        else:
+            gold = silver.read(document)
+            texts = [gold, *gold.alone(SENTENCES_PER_PAGE)]
+        examples[ours].extend(name_example(linker, text) for text in texts)
+        groups[ours].extend([crc32(document.text.encode("utf-8", "replace"))] * len(texts))
+    return fit_names(*examples, [*groups[0], *groups[1]])

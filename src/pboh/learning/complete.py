@@ -38,6 +38,18 @@ class Complete(NamedTuple):
         at = np.searchsorted(self.stretches[:, 0], start, side="right") - 1
         return (at >= 0) & (end <= self.stretches[np.maximum(at, 0), 1]) if len(self.stretches) else at >= 0
 
+    def alone(self, most: int) -> list[Complete]:
+        """Some stretches, evenly spread, each as a text of its own: what short texts look like."""
+        some = self.stretches[:: max(1, -(-len(self.stretches) // most))]
+        return [self._part(begin, end) for begin, end in some.tolist()]
+
+    def _part(self, begin: int, end: int) -> Complete:
+        inside = {place for place in self.names if begin <= place[0] and place[1] <= end}
+        moved = {(a, b): (a - begin, b - begin) for a, b in inside}
+        names = {moved[place]: meant for place, meant in self.names.items() if place in inside}
+        unsure = frozenset(moved[place] for place in self.unsure & inside)
+        return Complete(self.text[begin:end], np.asarray([[0, end - begin]]), names, unsure)
+
 
 def annotated(linker: Linker, document: GoldDocument) -> Complete:
     """A text with all its names."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 USED = tuple(dict.fromkeys((*NAME, *NAMED)))
+_LEVEL = "page"  # whether an example is of a page
 CUTS = (0.2, 0.3, 0.4, 0.5, 0.6)
 """Least probabilities of a name that are tried."""
 
@@ -67,37 +68,41 @@ def fit_names(
 ) -> dict[str, Any]:
     """Both functions with their thresholds, and how good they are on texts left out.
 
-    Annotated texts weigh as much as pages together; examples of one group are left out together.
+    Annotated texts weigh as much as pages together. What is linked on a page is more often something rare, so
+    pages teach what speaks for a name and for an answer, but how probable both are is learned from annotated
+    texts, and thresholds are chosen on them, if there are any. Examples of one group are left out together.
     """
-    size = [sum(e.start.size for e in part) for part in (pages, annotated)]
-    times = max(1, round(size[0] / size[1])) if size[1] else 1
-    groups = [*groups[: len(pages)], *list(groups[len(pages) :]) * times]
-    examples = [*pages, *list(annotated) * times]
-    data = _Columns(examples)
-    fold = np.repeat(np.asarray(groups) % FOLDS, [e.start.size for e in examples])
+    data = _Columns(pages, annotated)
+    if not data.right.any() or data.named.all():
+        raise InputError(
+            "these documents cannot fit a decision on names: all that is found is right or wrong",
+            todo="Give more documents, and ones that the model was not trained on",
+        )
+    fold = np.repeat(np.asarray(groups) % FOLDS, data.sizes)
     name, answer = np.zeros(fold.size), np.zeros(fold.size)
     for k in range(FOLDS):
         rest, out = fold != k, fold == k
         if out.any() and data.right[rest].any():
             functions = data.fit(rest)
             name[out], answer[out] = (function.probability(data.some(out)) for function in functions)
-    link = name * np.where(data.known, answer, 0.0)
-    gold = sum(e.gold for e in examples)
-    cut, threshold, scores, chosen = _best_cuts(examples, name, link, data, gold, beta)
     by_name, by_answer = data.fit(np.ones(fold.size, bool))
-    counted = chosen & data.counts
-    answered, known = counted & (link >= threshold), counted & data.known
-    names = sum(e.names for e in examples)
-    spans = np.asarray([[data.named[chosen].sum(), chosen.sum(), names]], np.float64)
+    judge = _Columns(annotated or pages, [])
+    judged = slice(fold.size - judge.known.size, None)
+    name, link = name[judged], name[judged] * np.where(judge.known, answer[judged], 0.0)
+    cut, threshold, scores, chosen = _best_cuts(judge, name, link, beta)
+    counted = chosen & judge.counts
+    answered, known = counted & (link >= threshold), counted & judge.known
+    names = sum(e.names for e in judge.examples)
+    spans = np.asarray([[judge.named[chosen].sum(), chosen.sum(), names]], np.float64)
     return {
         "name": replace(by_name, threshold=cut).to_dict(),
         "answer": replace(by_answer, threshold=threshold).to_dict(),
         "threshold": threshold,
         "fitted": {
             "answers": int(answered.sum()),
-            "right": int(data.right[answered].sum()),
+            "right": int(judge.right[answered].sum()),
             "names": names,
-            "error": calibration(link[known], data.right[known]).error,
+            "error": calibration(link[known], judge.right[known]).error,
             "at_threshold": asdict(scores),
             "spans": asdict(Scores.of(micro_scores(spans))),
         },
@@ -105,19 +110,20 @@ def fit_names(
 
 
 class _Columns:
-    """The examples of all texts, one below the other."""
+    """The examples of all texts, one below the other: pages, then annotated texts."""
 
-    def __init__(self, examples: Sequence[NameExample]) -> None:
-        self.features = {name: np.concatenate([e.features[name] for e in examples]) for name in USED}
+    def __init__(self, pages: Sequence[NameExample], annotated: Sequence[NameExample]) -> None:
+        self.examples = [*pages, *annotated]
+        self.sizes = [e.start.size for e in self.examples]
+        self.features = {name: np.concatenate([e.features[name] for e in self.examples]) for name in USED}
         self.named, self.right, self.counts = (
-            np.concatenate([getattr(e, side) for e in examples]) for side in ("named", "right", "counts")
+            np.concatenate([getattr(e, side) for e in self.examples]) for side in ("named", "right", "counts")
         )
         self.known = self.features["known"] > 0
-        if not self.right.any() or self.named.all():
-            raise InputError(
-                "these documents cannot fit a decision on names: all that is found is right or wrong",
-                todo="Give more documents, and ones that the model was not trained on",
-            )
+        ours = sum(self.sizes[len(pages) :])
+        self._of_page = np.arange(self.known.size) < self.known.size - ours
+        self._level = bool(ours) and self._of_page.any()
+        self._times = np.where(self._of_page, 1.0, self._of_page.sum() / max(ours, 1) or 1.0)
 
     def some(self, which: NDArray[np.bool_]) -> dict[str, Array]:
         """The features of some examples."""
@@ -125,39 +131,56 @@ class _Columns:
 
     def fit(self, which: NDArray[np.bool_]) -> tuple[Reliability, Reliability]:
         """How probably something is a name, and its answer right if it is."""
-        from pboh.learning.calibration import fitted_function  # noqa: PLC0415
-
         sure = which & self.named & self.known & self.counts
-        by_name = fitted_function(self.some(which), self.named[which], NAME)
-        return by_name, fitted_function(self.some(sure), self.right[sure], NAMED)
+        return self._function(which, self.named, NAME), self._function(sure, self.right, NAMED)
+
+    def _function(
+        self, which: NDArray[np.bool_], right: NDArray[np.bool_], names: Sequence[str]
+    ) -> Reliability:
+        """A function of the evidence at the level of annotated texts."""
+        from pboh.learning.calibration import fit_weights  # noqa: PLC0415
+
+        features = self.some(which) | {_LEVEL: self._of_page[which].astype(np.float64)}
+        weights = fit_weights(features, right[which], (*names, _LEVEL), self._times[which])
+        level = weights.pop(_LEVEL)
+        if not self._level:
+            weights["bias"] += level  # all are pages
+        return Reliability(weights)
 
 
 def _best_cuts(
-    examples: Sequence[NameExample], name: Floats, link: Floats, data: _Columns, gold: int, beta: float
+    data: _Columns, name: Floats, link: Floats, beta: float
 ) -> tuple[float, float, Scores, NDArray[np.bool_]]:
-    """Least probabilities of a name and of an answer with the best F_β, the scores there, what is chosen."""
+    """Least probabilities of a name and of an answer with the best F_β, the scores there, what is chosen.
+
+    If probabilities are what they say, F_β is best when everything is answered that is right with at least
+    F_β/(1+β²) (Z. Lipton et al., "Optimal thresholding of classifiers to maximize F1 measure", 2014). That is
+    steadier than the threshold that happens to be best on these texts.
+    """
     from pboh.learning.calibration import best_threshold  # noqa: PLC0415
 
+    gold = sum(e.gold for e in data.examples)
+    parts = np.split(name, np.cumsum(data.sizes)[:-1])
     best: tuple[float, float, float, Scores, NDArray[np.bool_]] | None = None
     for cut in CUTS:
-        chosen = np.concatenate([_cover(e, part - cut) for e, part in _split(examples, name)])
+        chosen = np.concatenate([_cover(e, p - cut) for e, p in zip(data.examples, parts, strict=True)])
         counted = chosen & data.counts & data.known
-        threshold = best_threshold(link[counted], data.right[counted], gold, beta)
-        threshold = float(np.floor(1e4 * threshold)) / 1e4
-        answered = counted & (link >= threshold)
-        counts = np.asarray([[data.right[answered].sum(), answered.sum(), gold]], np.float64)
-        scores = Scores.of(micro_scores(counts))
-        p, r = scores.precision, scores.recall
-        value = (1 + beta**2) * p * r / max(beta**2 * p + r, 1e-9)
+        at = best_threshold(link[counted], data.right[counted], gold, beta)
+        value, _ = _scores(data, counted & (link >= at), gold, beta)
+        threshold = float(np.floor(1e4 * value / (1 + beta**2))) / 1e4
+        value, scores = _scores(data, counted & (link >= threshold), gold, beta)
         if best is None or value > best[0]:
             best = value, cut, threshold, scores, chosen
     assert best is not None
     return best[1:]
 
 
-def _split(examples: Sequence[NameExample], values: Floats) -> list[tuple[NameExample, Floats]]:
-    bounds = np.cumsum([e.start.size for e in examples])[:-1]
-    return list(zip(examples, np.split(values, bounds), strict=True))
+def _scores(data: _Columns, answered: NDArray[np.bool_], gold: int, beta: float) -> tuple[float, Scores]:
+    """F_β and the scores of answers."""
+    counts = np.asarray([[data.right[answered].sum(), answered.sum(), gold]], np.float64)
+    scores = Scores.of(micro_scores(counts))
+    p, r = scores.precision, scores.recall
+    return (1 + beta**2) * p * r / max(beta**2 * p + r, 1e-9), scores
 
 
 def _cover(example: NameExample, worth: Floats) -> NDArray[np.bool_]:
