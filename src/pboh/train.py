@@ -88,7 +88,7 @@ def train(
     record.step("build", [_counted(work), asdict(building), fitting is None],
                 lambda: _build(work, model, building, report))  # fmt: skip
     if fitting is not None:
-        _finish(work / "corpus", model, fitting, gold, record, report)
+        _finish(work / "corpus", model, fitting, gold, record, report, memory)
     record.complete(wanted)
     if not keep_work:
         shutil.rmtree(work)
@@ -123,13 +123,15 @@ def _build(work: Path, model: Path, options: BuildOptions, report: Report) -> di
 
 
 def _finish(
-    corpus: Path, model: Path, options: FitOptions, gold: Sequence[Dataset], record: _Record, report: Report
-) -> None:
+    corpus: Path, model: Path, options: FitOptions, gold: Sequence[Dataset], record: _Record, report: Report,
+    memory: int,
+) -> None:  # fmt: skip
     """Train the name finder, fit what can be fitted, and judge the result by pages it was not fitted on."""
     pages = [read_dataset(model / HELD_OUT)] if (model / HELD_OUT).exists() else []
     to_fit, to_judge = zip(*map(halves, pages), strict=True) if pages else ((), ())
+    in_finder = _stage("finder", report)
     record.step("finder", asdict(options.finder),
-                lambda: add_finder(corpus, model, options.finder, _stage("finder", report)))  # fmt: skip
+                lambda: add_finder(corpus, model, options.finder, in_finder, memory))  # fmt: skip
     record.step("fit", [_state(dataset) for dataset in gold],
                 lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
     record.step("judge", None,

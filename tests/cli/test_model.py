@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 import pboh
+from pboh.counts.count import count
+from pboh.counts.options import CountOptions
+from pboh.model.store import open_model
 
 
 def test_build_writes_a_model_and_its_figures(run, world_counts, tmp_path):
@@ -57,3 +60,12 @@ def test_kernels_find_a_cache_when_the_package_cannot_be_written_to(tmp_path):
     assert done.stdout.strip() == str(tmp_path / "cache" / "pboh" / "kernels")
     assert list((tmp_path / "cache").rglob("*.nbi"))
     assert not list(package.rglob("*.nbi"))
+
+
+def test_build_trains_the_name_finder_on_the_corpus_that_was_counted(run, world_corpus, tmp_path):
+    counts, model = tmp_path / "counts", tmp_path / "model"
+    count([world_corpus], counts, CountOptions(min_word_count=2, names_in_text=True))
+    figures = tmp_path / "figures.json"
+    run("build", counts, "--out", model, "--finder", world_corpus, "--json", figures)
+    assert json.loads(figures.read_text())["finder_megabytes"] > 0
+    assert "finder_weights" in open_model(model)

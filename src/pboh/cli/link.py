@@ -106,7 +106,8 @@ def _table(document: Document) -> Table:
     table.add_column("worth a link", justify="right")
     for mention, what in zip(document, told, strict=True):
         others = ", ".join(f"{title} {share:.0%}" for title, share in _others(mention))
-        sure, worth = f"{mention.probability:.0%}", f"{mention.detection:.0%}"
+        right = mention.probability if mention.entity else mention.nil
+        sure, worth = f"{right:.0%}", f"{mention.detection:.0%}"
         which = [what] if any(told) else []
         answer = _one_line(mention.text), str(mention.entity or "–"), *which
         table.add_row(*answer, sure, others or None, worth)

@@ -20,19 +20,35 @@ def build(
     top: options.Top = 64,
     derived_names: Annotated[bool, Option(help="Also learn names that titles suggest.")] = True,
     fuzzy: Annotated[bool, Option(help="Index names so that misspelt ones are found.")] = True,
+    finder: Annotated[
+        Path | None,
+        Option(metavar="CORPUS", help="Also train a name finder, on the corpus that was counted."),
+    ] = None,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
 
-    Example: pboh build counts --out model
+    The name finder needs counts of names in running text (pboh count --names-in-text).
+
+    \b
+    Examples:
+      pboh build counts --out model
+      pboh build counts --out model --finder corpus
     """
     from pboh.model.build import BuildOptions, build_model
 
     began = perf_counter()
     with progress("building") as report:
         info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy), report)
+    added = {}
+    if finder is not None:
+        from pboh.learning.finishing import add_finder
+
+        with progress("training the name finder") as report:
+            added = add_finder(finder, out, report=report)
     figures = {
         **{name: info["totals"][name] for name in ("entities", "names", "documents")},
+        **added,
         "seconds": perf_counter() - began,
         "megabytes": folder_size(out) / 1e6,
     }

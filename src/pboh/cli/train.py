@@ -91,4 +91,4 @@ def _show(held_out: dict[str, Any] | None = None, found_names: dict[str, float] 
         parts = {"given mentions": held_out["given_mentions"], "raw text": held_out["raw_text"]}
         summarise(what, {f"{part}, {name}": v for part, row in parts.items() for name, v in row.items()})
     if found_names is not None:
-        summarise("names alone, in sentences that link all of theirs", found_names)
+        summarise("names alone, in texts left out of the fit whose names are all known", found_names)
