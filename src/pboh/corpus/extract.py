@@ -35,7 +35,7 @@ from pboh.files.workers import Task, Workers
 from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 
 FORMAT, VERSION = "pboh-corpus", 1
-TABLES = ("pages", "entities", "links", "context_words", "words", "texts")
+TABLES = ("pages", "entities", "links", "context_words", "words", "texts", "subjects")
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"
 _STAGES = {
     "scan": "scan",
@@ -205,6 +205,7 @@ class _Run:
                 "conventions": None if options.conventions is None else repr(self._site.conventions),
                 "texts": options.texts,
                 "chunk_size": self._chunk_size,
+                "subjects": True,
             },
             "resolve": {"red_links": options.red_links, "hold_out": options.hold_out},
             "write": {"window": options.window},
@@ -322,6 +323,7 @@ class _Run:
             "entities": index["entities"],
             "words": index["words"],
             "word_tokens": total("tokens"),
+            "subjects": total("subjects", written),
             "context_rows": total("context_words", written),
             "megabytes": round(total("bytes") / 1e6, 3),
             "input_megabytes": round(self._total / 1e6, 3),

@@ -207,6 +207,7 @@ class Counting:
             "options": asdict(self.options),
             "sums": self.options.sums,
             "page_ids": True,
+            "subjects": True,
         }
 
     def _finish(self, seconds: float) -> dict[str, Any]:

@@ -34,6 +34,9 @@ RELATIONS = {
     "input_context_words": Relation("entity INT, word INT, count INT", "context_words", "sums/word_entity"),
     "input_words": Relation("word INT, text STRING, count BIGINT", "words", "words"),
     "input_texts": Relation("page INT, text STRING", "texts"),
+    "input_subjects": Relation(
+        "entity INT, description STRING, type STRING, evidence STRING", "subjects", "subjects"
+    ),
     "counted_anchors": Relation("name STRING, entity INT, count BIGINT", counts="sums/anchors"),
     "counted_disambiguations": Relation("title STRING, entity INT", counts="sums/disambiguations"),
     "counted_crosswikis": Relation("name STRING, title STRING, count BIGINT", counts="sums/crosswikis"),
@@ -62,8 +65,13 @@ class Input:
         """The folder with the rows of ``relation``, None when an input of this kind has no such rows."""
         if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
             return None  # counted before entities carried the numbers of their pages
+        if relation == "input_subjects" and not self._knows_subjects():
+            return None  # written before pages said what they are about
         table = RELATIONS[relation].counts if self.counted else RELATIONS[relation].corpus
         return table and f"{self.folder}/{table}"
+
+    def _knows_subjects(self) -> bool:
+        return bool(self.manifest.get("subjects") or "subjects" in self.manifest.get("statistics", {}))
 
     def columns(self, relation: str) -> dict[str, str]:
         """Columns of ``relation``, and what to select for each."""

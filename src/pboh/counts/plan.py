@@ -82,6 +82,7 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("incidences", "incidences"),
         table("document_sizes", "steps/document_sizes"),
         table("entities", "entities"),
+        table("subjects", "subjects"),
         Step("distinct_pairs", "steps/distinct_pairs", statistic("distinct_pairs"), parts=pair_shares),
         Step("word_sums", "sums/word_entity", statistic("word_sums"), final=True, parts=entity_ranges),
         table("word_entity", "word_entity", min_word_count=options.min_word_count),

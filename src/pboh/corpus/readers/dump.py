@@ -16,6 +16,7 @@ from lxml import etree
 
 from pboh.corpus.readers.bz2_blocks import LONGEST_BLOCK
 from pboh.corpus.readers.chunks import Chunk, Source, codec_of, head, read
+from pboh.corpus.subjects import Subject
 from pboh.errors import CorpusError, InputError
 
 _OPEN, _CLOSE = b"<page>", b"</page>"
@@ -25,7 +26,10 @@ _EXPECTED = "Give a dump such as dewiki-20250101-pages-articles.xml.bz2, or JSON
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a dump says about a page in UTF-8; ``links`` is there when they need not be found in the text."""
+    """What a dump says about a page in UTF-8; ``links`` is there when they need not be found in the text.
+
+    ``subject`` is there when the page comes with a description or a type.
+    """
 
     id: int | None
     title: str
@@ -33,6 +37,7 @@ class Page:
     redirect: str | None
     text: bytes
     links: list[tuple[int, int, str]] | None = None
+    subject: Subject | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,16 @@ import msgspec
 
 from pboh.corpus.readers.chunks import Chunk
 from pboh.corpus.readers.dump import Page
+from pboh.corpus.subjects import Subject, tidy
 from pboh.errors import CorpusError
+from pboh.formats.types import TYPES
 
 
 class Line(msgspec.Struct, forbid_unknown_fields=False):
-    """One page; ``links`` are ``[start, end, target]`` in code points, ``redirect`` is a title."""
+    """One page; ``links`` are ``[start, end, target]`` in code points, ``redirect`` is a title.
+
+    ``description`` and ``type`` say what the page is about, if its text shall not be asked.
+    """
 
     title: str
     text: str = ""
@@ -21,6 +26,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=False):
     id: int | None = None
     redirect: str | None = None
     kind: Literal["article", "disambiguation", "list"] = "article"
+    description: str = ""
+    type: str = ""
 
 
 _DECODER = msgspec.json.Decoder(Line)
@@ -59,7 +66,18 @@ def _page(line: bytes, where: str) -> tuple[Page, str]:
             )
     links = sorted((start, end, " ".join(target.split())) for start, end, target in read.links)
     redirect = " ".join(read.redirect.split()) if read.redirect else None
-    return Page(read.id, title, 0, redirect, text, links), "redirect" if redirect else read.kind
+    subject = _subject(read, where)
+    return Page(read.id, title, 0, redirect, text, links, subject), "redirect" if redirect else read.kind
+
+
+def _subject(read: Line, where: str) -> Subject | None:
+    """The description and the type that a line gives."""
+    if not (read.description or read.type):
+        return None
+    if read.type and read.type not in TYPES:
+        what = f'page "{read.title}" has the type {read.type!r}'
+        raise CorpusError(what, where=where, todo=f"Use one of {', '.join(TYPES)}")
+    return Subject(tidy(read.description), read.type, "given" if read.type else "")
 
 
 def _lines(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -20,6 +20,7 @@ from pyarrow import feather
 from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
+from pboh.corpus.subjects import LEAD, NOTHING, Subject, read_subject
 from pboh.corpus.tables.context_kernels import place_links
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
@@ -61,6 +62,7 @@ class ChunkScan:
         self._token_ends = array("q", [0])
         self._text_pages = array("i")
         self._text_ends = array("q", [0])
+        self._subjects: list[tuple[int, Subject]] = []
         self._characters = 0
 
     def add(self, page: Page, kind: str) -> None:
@@ -72,7 +74,10 @@ class ChunkScan:
         self._titles.append(normalise_title(page.title, self._site) if page.links is None else page.title)
         self._kinds.append(kind)
         self._redirects.append(_redirect(page, self._site) if kind == "redirect" else None)
+        begin = self._reader.size
         tokens = self._add_text(page, counted=kind in COUNTED) if kind in READ else 0
+        if kind == "article":
+            self._add_subject(page, begin)
         self._token_ends.append(self._token_ends[-1] + tokens)
 
     def _add_text(self, page: Page, counted: bool) -> int:
@@ -89,6 +94,19 @@ class ChunkScan:
         links = reader.links[:, first : reader.count]
         place_links(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
         return words.size
+
+    def _add_subject(self, page: Page, begin: int) -> None:
+        """What an article is about, by what it says itself or by its text, which begins there."""
+        lead = self._reader.text[begin : min(begin + LEAD, self._reader.size)].tobytes()
+        wikitext = page.text if page.links is None else b""
+        subject = read_subject(page.title, wikitext, lead, self._site.language)
+        if page.subject is not None:
+            said = page.subject
+            subject = Subject(
+                said.description or subject.description, said.type or subject.type, said.evidence or subject.evidence
+            )
+        if subject != NOTHING:
+            self._subjects.append((len(self._titles) - 1, subject))
 
     def write(self, folder: Path, texts: bool) -> Figures:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
@@ -125,6 +143,7 @@ class ChunkScan:
             _feather(aside / "links.arrow", links)
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
+            _feather(aside / "subjects.arrow", self._subject_columns(), "lz4")
             if texts:
                 _feather(aside / "texts.arrow", self._text_columns(), "lz4")
             write_json(aside / "figures.json", figures)
@@ -146,6 +165,11 @@ class ChunkScan:
         pages = pa.array(np.frombuffer(self._text_pages, np.int32))
         text = self._reader.text[: self._reader.size]
         return {"page": pages, "text": _strings(np.frombuffer(self._text_ends, np.int64), text)}
+
+    def _subject_columns(self) -> dict[str, pa.Array]:
+        pages = pa.array([page for page, _ in self._subjects], pa.int32())
+        texts = (pa.array(column, pa.string()) for column in zip(*(s for _, s in self._subjects), strict=True))
+        return dict(zip(("page", *Subject._fields), (pages, *texts), strict=False))
 
     def _parquet(self, path: Path, columns: dict[str, pa.Array]) -> None:
         """A table whose rows say where they come from: the chunk, and the row in it."""

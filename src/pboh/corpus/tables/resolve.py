@@ -83,7 +83,7 @@ def resolve(
     """Write pages, entities and words below ``folder``, and what chunks need to number their own.
 
     ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every link target and the number of every
-    word, chunk after chunk; ``held.i32`` the pages set aside.
+    word, chunk after chunk; ``held.i32`` the pages set aside, ``pages.i32`` the entity of every page (-1: none).
     """
     held.pages.tofile(folder / "held.i32")
     (folder / "spill").mkdir()
@@ -269,6 +269,8 @@ def _write_pages(
     found = arrow_batches(database, query, _BATCH)
     final = pa.concat_tables([_EMPTY, *(pa.Table.from_batches([batch]) for batch in found)])
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
+    first = titles.page[page_titles] == np.arange(page_titles.size)
+    np.where(first, entities, -1).astype(np.int32).tofile(folder / "pages.i32")
     (folder / "pages").mkdir()
     how = {"use_dictionary": ["kind"], "column_encoding": {"page": DELTA, "id": DELTA}}
     with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd", **how) as writer:

@@ -26,6 +26,7 @@ _NUMBER = pa.int32()
 LINKS = _schema(page=_NUMBER, start=_NUMBER, end=_NUMBER, anchor=pa.string(), entity=_NUMBER)
 COUNTS = _schema(entity=_NUMBER, word=_NUMBER, count=_NUMBER)
 TEXTS = _schema(page=_NUMBER, text=pa.string())
+SUBJECTS = _schema(entity=_NUMBER, description=pa.string(), type=pa.string(), evidence=pa.string())
 DELTA = "DELTA_BINARY_PACKED"
 Rows = tuple[Int32, Int32, Int32]
 _ROWS_AT_ONCE = 1 << 20
@@ -71,7 +72,9 @@ def write_chunk(
     contexts = _write_counts(out / "context_words" / name, rows)
     if texts:
         _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
-    figures = {"links": counted.size, "context_words": contexts}
+    subjects = feather.read_table(str(scanned / "subjects.arrow"))
+    described = _write_subjects(out / "subjects" / name, subjects, _slice(index / "pages.i32", place.pages))
+    figures = {"subjects": described, "links": counted.size, "context_words": contexts}
     write_json(out / "done" / f"{place.number:05d}.json", figures)
     return figures
 
@@ -148,6 +151,17 @@ def _write_counts(path: Path, parts: Iterable[Rows]) -> int:
             writer.write_table(pa.table({"entity": entity, "word": word, "count": count}, schema=COUNTS))
             written += entity.size
     return written
+
+
+def _write_subjects(path: Path, subjects: pa.Table, entity_of: Int32) -> int:
+    """Descriptions and types of the pages that are the first of their title."""
+    entities = entity_of[subjects.column("page").to_numpy()]
+    kept = entities >= 0
+    columns = {"entity": entities[kept]}
+    columns |= {name: subjects.column(name).filter(pa.array(kept)) for name in SUBJECTS.names[1:]}
+    with written_aside(path) as aside:
+        pq.write_table(pa.table(columns, schema=SUBJECTS), aside, compression="zstd", use_dictionary=["type", "evidence"])
+    return int(kept.sum())
 
 
 def _write_texts(path: Path, place: Place, texts: pa.Table) -> None:

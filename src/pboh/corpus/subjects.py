@@ -1,0 +1,380 @@
+"""What a page says it is about: a short description and a type, from its infobox, first sentence, categories.
+
+All that differs from language to language is in ``subjects.toml``. Only the beginning and the end of a page
+are looked at, and every pattern is linear: a page may hold anything.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from pboh.corpus.titles import unescape
+
+LONGEST = 120
+"""Characters of a description."""
+LEAD = 3000
+"""Bytes of a page's text, and of its wikitext, in which a definition or an infobox is looked for."""
+_TAIL = 3000  # bytes of wikitext in which categories are looked for
+_LINE = 700  # characters of a paragraph that are looked at
+_LINES = 60
+_SHORT = 16  # characters of a line that is no sentence
+_NESTED = 4  # brackets in brackets
+_BEFORE = 300  # characters before the verb that defines
+_TEMPLATES = 8  # at the beginning of a page, one of which may be an infobox
+
+
+class Subject(NamedTuple):
+    """A description and a type, empty where there is none, and what told the type."""
+
+    description: str = ""
+    type: str = ""
+    evidence: str = ""
+
+
+NOTHING = Subject()
+
+
+# -- the tables -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """A table of ``subjects.toml``, compiled."""
+
+    head: str
+    ends: frozenset[str]
+    articles: frozenset[str]
+    partitives: frozenset[str]
+    of: str
+    verbal: re.Pattern[str]
+    topics: tuple[str, ...]
+    defines: re.Pattern[str]
+    clause: re.Pattern[str]
+    short_description: re.Pattern[bytes]
+    category: re.Pattern[bytes]
+    categories: tuple[tuple[str, str], ...]
+    noun: Callable[[str], str]
+    infobox_type: Callable[[bytes], str]
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("pboh.corpus").joinpath("subjects.toml").read_text("utf-8"))
+
+
+@cache
+def language(code: str) -> Language:
+    """The table of a language (a Wikipedia's code), or the one for languages that have none."""
+    code = "en" if code.lower() == "simple" else code.lower()
+    tables = _tables()
+    given = {**tables["other"], **(tables.get(code) or tables.get(code.partition("-")[0]) or {})}
+    nouns = {word: name for name, words in given["types"].items() for word in _words(words)}
+    whole = {word: name for word, name in nouns.items() if "*" not in word}
+    noun = _noun_finder(whole, nouns, given["head"] == "end")
+    boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
+    prefixes = tuple(given["infobox"])
+    return Language(
+        head=given["head"],
+        ends=frozenset(given["ends"]),
+        articles=frozenset(given["articles"]),
+        partitives=frozenset(given["partitives"]),
+        of=given["of"],
+        verbal=re.compile(given["verbal"] or "(?!)"),
+        topics=tuple(f"{topic} " for topic in given["topics"]),
+        defines=_verbs(given["is"], spaced=given["head"] != "end"),
+        clause=_clauses(given["clauses"]),
+        short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
+        category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
+        categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
+        noun=noun,
+        infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.split(",") if (word := " ".join(part.split()))]
+
+
+def _verbs(verbs: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
+    some = "|".join(map(re.escape, sorted(verbs, key=len, reverse=True)))
+    return re.compile(rf"[\s,;)](?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
+
+
+def _clauses(words: Sequence[str]) -> re.Pattern[str]:
+    """Where a definition that is too long may end."""
+    some = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf",? (?:{some})(?= )|[,;:、，；،](?= |[^\x00-\u02ff])| [–—-] ")
+
+
+def _template(names: Iterable[str]) -> re.Pattern[bytes]:
+    """``{{Short description|…}}`` under any of its names."""
+    some = "|".join(re.escape(name).replace(r"\ ", "[ _]") for name in dict.fromkeys(names))
+    return re.compile((r"\{\{\s*+(?i:" + some + r")\s*+[|:]\s*+(?:1\s*+=)?+([^{}|\n]{1,400}+)").encode())
+
+
+def _noun_finder(
+    whole: Mapping[str, str], nouns: Mapping[str, str], unspaced: bool
+) -> Callable[[str], str]:
+    """The type that a word says, by the whole word, its ending (``*ist``) or its beginning (``polit*``)."""
+    endings = {word[1:]: name for word, name in nouns.items() if word.startswith("*")}
+    beginnings = {word[:-1]: name for word, name in nouns.items() if word.endswith("*")}
+    if unspaced:
+        endings |= whole
+    longest_first = sorted({len(word) for word in (*endings, *beginnings)}, reverse=True)
+
+    @lru_cache(maxsize=1 << 16)
+    def find(word: str) -> str:
+        if word in whole:
+            return whole[word]
+        for length in () if " " in word else longest_first:
+            if length <= len(word):
+                if name := endings.get(word[-length:]) or beginnings.get(word[:length]):
+                    return name
+        return ""
+
+    return find
+
+
+def _infobox_types(
+    prefixes: tuple[str, ...], boxes: Mapping[str, str], noun: Callable[[str], str], bare: Mapping[str, str]
+) -> Callable[[bytes], str]:
+    """The type that a template's name says if it is an infobox; some are named by a noun alone (``bare``)."""
+    @lru_cache(maxsize=1 << 14)
+    def find(name: bytes) -> str:
+        text = " ".join(name.decode(errors="ignore").replace("_", " ").replace(":", " ").lower().split())
+        if text in boxes:
+            return boxes[text]
+        inside = next((text[len(p) :].strip() for p in prefixes if text.startswith(p)), None)
+        if inside is None:
+            return bare.get(text, "").replace("other", "")
+        if inside in boxes:
+            return boxes[inside]
+        words = inside.split()
+        several = (" ".join(words[k:]) for k in range(len(words)))
+        return next((found for one in several if (found := noun(one))), "")
+
+    return find
+
+
+# -- reading a page ---------------------------------------------------------------------------------
+
+
+def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject:
+    """What the page ``title`` is about; ``text`` is the beginning of its plain text."""
+    table = language(code)
+    lead = text[:LEAD].decode(errors="ignore")
+    short = _short_description(wikitext, table) if b"{{" in wikitext[:LEAD] else ""
+    phrase = _definition(lead, title, table)
+    description = short or shortened(phrase, table)
+    for evidence, told in _told(title, wikitext, phrase, short, table):
+        if told:
+            return Subject(description, told, evidence)
+    return Subject(description)
+
+
+def _told(
+    title: str, wikitext: bytes, phrase: str, short: str, table: Language
+) -> Iterable[tuple[str, str]]:
+    """The types that parts of a page tell, those that are trusted most first."""
+    if title.lower().startswith(table.topics):
+        yield "title", "other"
+    if b"{{" in wikitext[:LEAD]:
+        yield "infobox", _infobox(wikitext, table)
+    yield "sentence", _noun_of(phrase, table)
+    yield "sentence", _noun_of(short, table)
+    if title.endswith(")"):
+        yield "title", _noun_of(title.rpartition("(")[2][:-1], table)
+    if b"[[" in wikitext[-_TAIL:]:
+        yield "category", _category(wikitext, table)
+
+
+_TEMPLATE = re.compile(rb"\{\{\s*+([^{}|\[<\n]{1,80})")
+
+
+def _infobox(wikitext: bytes, table: Language) -> str:
+    names = _TEMPLATE.findall(wikitext, 0, LEAD)
+    return next((found for name in names[:_TEMPLATES] if (found := table.infobox_type(name))), "")
+
+
+def _category(wikitext: bytes, table: Language) -> str:
+    """The type most of the categories say."""
+    votes: dict[str, int] = {}
+    for name in table.category.findall(wikitext, max(0, len(wikitext) - _TAIL)):
+        text = name.decode(errors="ignore").lower()
+        if said := next((kind for part, kind in table.categories if part in text), ""):
+            votes[said] = votes.get(said, 0) + 1
+    return max(votes, key=lambda kind: votes[kind], default="")
+
+
+def _short_description(wikitext: bytes, table: Language) -> str:
+    found = table.short_description.search(wikitext, 0, LEAD)
+    if not found:
+        return ""
+    text = unescape(found[1].decode(errors="ignore")).strip()
+    return "" if text.lower() in ("none", "") else shortened(text, table)
+
+
+# -- the definition ---------------------------------------------------------------------------------
+
+_INSIDE = re.compile(r"\s*+(?:\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>)")
+_PRONOUNCED = re.compile(r"\s*+/[^/\s][^/]{0,60}+/(?=[\s,;.])")
+_NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++")
+_BLANKS = re.compile(r"\s++")
+_LOOSE = re.compile(r" +(?=[,;.])|,(?=[,;.])|[()（）\[\]{}<>|]")
+_WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+\.?|[,;:]")
+_STOP = re.compile(r"([^\s.]*+)[.!?]++(?=[\"”»']?+(?:\s|$))|[。！？।؟]")
+_ABBREVIATIONS = frozenset(
+    "st dr mr mrs ms jr sr prof gen col capt lt sgt rev hon gov sen rep mt ft no nos vol vs inc ltd co corp bros "
+    "ca c b d r fl e.g i.e etc u.s u.k ph.d est approx dept univ assn op cf viz al tzv sog bzw geb gest z.b d.h "
+    "т р м г рр св им ін ім н.е тис млн см ст вул".split()
+)
+
+
+def _definition(lead: str, title: str, table: Language) -> str:
+    """The words by which the first sentence that defines the title does so: behind its verb, to its end."""
+    bare, spare = title.partition(" (")[0].lower(), ""
+    known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
+    for line in lead.split("\n", _LINES)[:_LINES]:
+        if len(line) < _SHORT or not table.defines.search(line, 0, _LINE):
+            continue
+        before, phrase = _defining(_without_asides(line[:_LINE]), table)
+        if not phrase:
+            continue
+        before = before.replace("\u0301", "").lower()  # the mark of stress
+        if table.head == "any" or any(word in before for word in known):
+            return phrase
+        if table.head == "last":
+            spare = spare or phrase
+    return spare
+
+
+_WORDS = re.compile(r"\w{3,}")
+
+
+def _without_asides(line: str) -> str:
+    """A line without what is in brackets, and without pronunciations."""
+    for _ in range(_NESTED):
+        line, found = _INSIDE.subn("", line)
+        if not found:
+            break
+    if "/" in line:
+        line = _PRONOUNCED.sub("", line)
+    return line.strip() if line.isprintable() and "  " not in line else _squeezed(line)
+
+
+def _squeezed(text: str) -> str:
+    """Control characters and directional marks gone, white space made single."""
+    return _BLANKS.sub(" ", _NOISE.sub(" ", text)).strip()
+
+
+def _defining(plain: str, table: Language) -> tuple[str, str]:
+    """What comes before the verb that defines, and the phrase behind it; nothing if there is none."""
+    if table.head == "any":
+        return "", _sentence(plain, 0)
+    for verb in table.defines.finditer(plain, 0, _BEFORE):
+        phrase = _sentence(plain, verb.end()).strip(" ,;:–—-")
+        first = phrase.partition(" ")[0].lower()
+        if phrase and (table.noun(first) or not (first in table.ends or table.verbal.fullmatch(first))):
+            return plain[: verb.start()], phrase
+    return "", ""
+
+
+def _sentence(text: str, start: int) -> str:
+    """From ``start`` to the end of the sentence."""
+    for stop in _STOP.finditer(text, start):
+        word = stop[1]
+        if word is None:
+            return text[start : stop.start()]
+        short = (len(word) == 1 and word.isalpha()) or word.lower() in _ABBREVIATIONS
+        if not short and not (word.isdigit() and len(word) < 3):
+            return text[start : stop.end(1)]
+    return text[start:]
+
+
+def _noun_of(phrase: str, table: Language) -> str:
+    """The type that the noun of a defining phrase says."""
+    if not phrase:
+        return ""
+    if table.head == "end":
+        parts = re.split("[、，,・とや]", phrase[:200])
+        return next((found for part in parts if (found := table.noun(part.strip("。 である")[-12:]))), "")
+    words = [word.lower().rstrip(".") for word in _WORD.findall(phrase[:300])]
+    if table.head == "last":
+        return _last_noun(words, table)
+    for word in words[:12]:
+        if found := table.noun(word):
+            return found
+    return ""
+
+
+def _last_noun(words: list[str], table: Language) -> str:
+    """Of "social and political philosopher from …": philosopher; a person if any noun of several is one."""
+    parts: list[list[str]] = [[]]
+    otherwise = ""
+    for word in words:
+        part = parts[-1]
+        if word == table.of and part and part[-1] in table.partitives:
+            otherwise = _noun(part, table)
+            if otherwise == "species":
+                break
+            parts = [[]]
+        elif (part or len(parts) > 1) and (
+            word in table.ends or (table.verbal.fullmatch(word) and _noun(part, table))
+        ):
+            break
+        elif word in _BETWEEN:
+            parts.append([])
+        elif part or word not in table.articles:
+            part.append(word)
+    found = [said for part in parts if part and (said := _noun(part, table))]
+    return "person" if "person" in found else found[0] if found else otherwise
+
+
+_BETWEEN = frozenset([",", ";", ":", "and", "or"])
+
+
+def _noun(words: list[str], table: Language) -> str:
+    """What the last words of a part say, the longest phrase that is known first."""
+    for length in (3, 2, 1):
+        if len(words) >= length and (said := table.noun(" ".join(words[-length:]))):
+            return said
+    return ""
+
+
+# -- cutting it short -------------------------------------------------------------------------------
+
+
+def tidy(text: str) -> str:
+    """A description that somebody wrote: one line, not too long, nothing in it but text."""
+    return shortened(text, language("other"))
+
+
+def shortened(phrase: str, table: Language) -> str:
+    """A phrase of at most :data:`LONGEST` characters, cut where a clause ends, without stray marks."""
+    text = _LOOSE.sub("", phrase[:_LINE])
+    if not text.isprintable() or "  " in text:
+        text = _squeezed(text)
+    text = text.strip(" ,;:.–—-*#=_~")
+    first, blank, rest = text.partition(" ")
+    while blank and first.lower() in table.articles:
+        text = rest.lstrip(" ,")
+        first, blank, rest = text.partition(" ")
+    text = _cut(text, table) if len(text) > LONGEST else text
+    if text.count('"') % 2:
+        text = text.replace('"', "")
+    return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] in " -" else text
+
+
+def _cut(text: str, table: Language) -> str:
+    ends = [found.start() for found in table.clause.finditer(text, 0, LONGEST)]
+    for least in (60, 30):
+        if far := [end for end in ends if least <= end]:
+            return text[: far[-1]].rstrip(" ,;:–—-")
+    blank = text.rfind(" ", 30, LONGEST - 1)
+    return text[: blank if blank > 0 else LONGEST - 1].rstrip(" ,;:–—-") + "…"
