@@ -26,7 +26,7 @@ from pboh.corpus.readers.dump import Header, open_source
 from pboh.corpus.tables.first_pass import SHOWN, Figures, scan, warm_up
 from pboh.corpus.tables.held_out import hold_out
 from pboh.corpus.tables.resolve import Chunks, resolve
-from pboh.corpus.tables.second_pass import write_chunk
+from pboh.corpus.tables.second_pass import TITLES, write_chunk, write_named_subjects
 from pboh.corpus.titles import Site
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
 from pboh.files.memory import PeakMemory, processors
@@ -295,6 +295,8 @@ class _Run:
         for finished, _ in enumerate(self._pool.run(tasks), start=count - len(left) + 1):
             detail = f"writing tables, {finished:,} of {count:,} chunks"
             self._tell(self._total * (1 + _SECOND_PASS * finished / count), detail)
+        if not (tables / "subjects" / TITLES).exists():
+            write_named_subjects(self._work / "index", tables, self._site.language)
         return [read_json(path, "a part of the extraction") for path in done]
 
     def _publish(

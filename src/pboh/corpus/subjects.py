@@ -18,11 +18,11 @@ from pboh.corpus.titles import unescape
 
 LONGEST = 120
 """Characters of a description."""
-LEAD = 3000
+LEAD = 6000
 """Bytes of a page's text, and of its wikitext, in which a definition or an infobox is looked for."""
 _TAIL = 3000  # bytes of wikitext in which categories are looked for
 _LINE = 700  # characters of a paragraph that are looked at
-_LINES = 60
+_LINES = 250
 _SHORT = 16  # characters of a line that is no sentence
 _NESTED = 4  # brackets in brackets
 _BEFORE = 300  # characters before the verb that defines
@@ -50,6 +50,7 @@ class Language:
     head: str
     ends: frozenset[str]
     articles: frozenset[str]
+    fillers: frozenset[str]
     partitives: frozenset[str]
     of: str
     verbal: re.Pattern[str]
@@ -74,15 +75,19 @@ def language(code: str) -> Language:
     code = "en" if code.lower() == "simple" else code.lower()
     tables = _tables()
     given = {**tables["other"], **(tables.get(code) or tables.get(code.partition("-")[0]) or {})}
-    nouns = {word: name for name, words in given["types"].items() for word in _words(words)}
+    nouns: dict[str, str] = {}
+    for name, words in given["types"].items():
+        for word in _words(words):
+            nouns.setdefault(word, name)
     whole = {word: name for word, name in nouns.items() if "*" not in word}
-    noun = _noun_finder(whole, nouns, given["head"] == "end")
+    noun = _noun_finder(whole, nouns, given["plural"], given["head"] == "end")
     boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
     prefixes = tuple(given["infobox"])
     return Language(
         head=given["head"],
         ends=frozenset(given["ends"]),
         articles=frozenset(given["articles"]),
+        fillers=frozenset([*given["articles"], *given["fillers"]]),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
         verbal=re.compile(given["verbal"] or "(?!)"),
@@ -119,7 +124,7 @@ def _template(names: Iterable[str]) -> re.Pattern[bytes]:
 
 
 def _noun_finder(
-    whole: Mapping[str, str], nouns: Mapping[str, str], unspaced: bool
+    whole: Mapping[str, str], nouns: Mapping[str, str], plural: str, unspaced: bool
 ) -> Callable[[str], str]:
     """The type that a word says, by the whole word, its ending (``*ist``) or its beginning (``polit*``)."""
     endings = {word[1:]: name for word, name in nouns.items() if word.startswith("*")}
@@ -132,10 +137,11 @@ def _noun_finder(
     def find(word: str) -> str:
         if word in whole:
             return whole[word]
+        if plural and word.endswith(plural) and word.removesuffix(plural) in whole:
+            return whole[word.removesuffix(plural)]
         for length in () if " " in word else longest_first:
-            if length <= len(word):
-                if name := endings.get(word[-length:]) or beginnings.get(word[:length]):
-                    return name
+            if name := length <= len(word) and (endings.get(word[-length:]) or beginnings.get(word[:length])):
+                return name
         return ""
 
     return find
@@ -145,6 +151,7 @@ def _infobox_types(
     prefixes: tuple[str, ...], boxes: Mapping[str, str], noun: Callable[[str], str], bare: Mapping[str, str]
 ) -> Callable[[bytes], str]:
     """The type that a template's name says if it is an infobox; some are named by a noun alone (``bare``)."""
+
     @lru_cache(maxsize=1 << 14)
     def find(name: bytes) -> str:
         text = " ".join(name.decode(errors="ignore").replace("_", " ").replace(":", " ").lower().split())
@@ -178,9 +185,7 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     return Subject(description)
 
 
-def _told(
-    title: str, wikitext: bytes, phrase: str, short: str, table: Language
-) -> Iterable[tuple[str, str]]:
+def _told(title: str, wikitext: bytes, phrase: str, short: str, table: Language) -> Iterable[tuple[str, str]]:
     """The types that parts of a page tell, those that are trusted most first."""
     if title.lower().startswith(table.topics):
         yield "title", "other"
@@ -189,9 +194,20 @@ def _told(
     yield "sentence", _noun_of(phrase, table)
     yield "sentence", _noun_of(short, table)
     if title.endswith(")"):
-        yield "title", _noun_of(title.rpartition("(")[2][:-1], table)
+        yield "title", _noun_of(_qualifier(title), table)
+    elif table.head == "last":
+        yield "title", table.noun(title.partition(",")[0].rpartition(" ")[2].lower())
     if b"[[" in wikitext[-_TAIL:]:
         yield "category", _category(wikitext, table)
+
+
+def title_type(title: str, code: str) -> str:
+    """The type that the qualifier of a title says: Stardust (film) is a work."""
+    return _noun_of(_qualifier(title), language(code))
+
+
+def _qualifier(title: str) -> str:
+    return title.rpartition("(")[2].removesuffix(")")
 
 
 _TEMPLATE = re.compile(rb"\{\{\s*+([^{}|\[<\n]{1,80})")
@@ -230,9 +246,10 @@ _LOOSE = re.compile(r" +(?=[,;.])|,(?=[,;.])|[()（）\[\]{}<>|]")
 _WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+\.?|[,;:]")
 _STOP = re.compile(r"([^\s.]*+)[.!?]++(?=[\"”»']?+(?:\s|$))|[。！？।؟]")
 _ABBREVIATIONS = frozenset(
-    "st dr mr mrs ms jr sr prof gen col capt lt sgt rev hon gov sen rep mt ft no nos vol vs inc ltd co corp bros "
-    "ca c b d r fl e.g i.e etc u.s u.k ph.d est approx dept univ assn op cf viz al tzv sog bzw geb gest z.b d.h "
-    "т р м г рр св им ін ім н.е тис млн см ст вул".split()
+    """
+    st dr mr mrs ms jr sr prof gen col capt lt sgt rev hon gov sen rep mt ft no nos vol vs inc ltd co corp
+    bros ca fl etc est approx dept univ assn op cf viz al tzv sog bzw geb gest рр св им ін ім тис млн см ст
+    """.split()  # noqa: SIM905 - a list of words is read as one
 )
 
 
@@ -279,10 +296,18 @@ def _defining(plain: str, table: Language) -> tuple[str, str]:
         return "", _sentence(plain, 0)
     for verb in table.defines.finditer(plain, 0, _BEFORE):
         phrase = _sentence(plain, verb.end()).strip(" ,;:–—-")
-        first = phrase.partition(" ")[0].lower()
-        if phrase and (table.noun(first) or not (first in table.ends or table.verbal.fullmatch(first))):
+        if phrase and _defines(phrase, table):
             return plain[: verb.start()], phrase
     return "", ""
+
+
+def _defines(phrase: str, table: Language) -> bool:
+    """Whether what follows a verb says what something is, and not how: an article or a noun we know."""
+    first = phrase.partition(" ")[0].lower()
+    if first in table.fillers or not table.articles:
+        return True
+    verbal = first in table.ends or table.verbal.fullmatch(first)
+    return bool(table.noun(first) if verbal else _noun_of(phrase, table))
 
 
 def _sentence(text: str, start: int) -> str:
@@ -302,8 +327,8 @@ def _noun_of(phrase: str, table: Language) -> str:
     if not phrase:
         return ""
     if table.head == "end":
-        parts = re.split("[、，,・とや]", phrase[:200])
-        return next((found for part in parts if (found := table.noun(part.strip("。 である")[-12:]))), "")
+        parts = _PARTS.split(phrase[:200])
+        return next((found for part in parts if (found := table.noun(part.rstrip("。 である")[-12:]))), "")
     words = [word.lower().rstrip(".") for word in _WORD.findall(phrase[:300])]
     if table.head == "last":
         return _last_noun(words, table)
@@ -313,27 +338,37 @@ def _noun_of(phrase: str, table: Language) -> str:
     return ""
 
 
+_PARTS = re.compile("[、，,・]")
+
+
 def _last_noun(words: list[str], table: Language) -> str:
     """Of "social and political philosopher from …": philosopher; a person if any noun of several is one."""
     parts: list[list[str]] = [[]]
     otherwise = ""
-    for word in words:
+    for here, word in enumerate(words):
         part = parts[-1]
         if word == table.of and part and part[-1] in table.partitives:
-            otherwise = _noun(part, table)
-            if otherwise == "species":
-                break
-            parts = [[]]
-        elif (part or len(parts) > 1) and (
-            word in table.ends or (table.verbal.fullmatch(word) and _noun(part, table))
-        ):
+            said = _noun(part, table)
+            if said == "species":
+                return said
+            parts, otherwise = [[]], "other" if said else ""
+        elif (part or len(parts) > 1) and (word in table.ends or _is_verb(words[here : here + 2], table)):
             break
         elif word in _BETWEEN:
             parts.append([])
-        elif part or word not in table.articles:
+        elif part or word not in table.fillers:
             part.append(word)
     found = [said for part in parts if part and (said := _noun(part, table))]
-    return "person" if "person" in found else found[0] if found else otherwise
+    return "person" if "person" in found else found[-1] if found else otherwise
+
+
+def _is_verb(words: list[str], table: Language) -> bool:
+    """Whether a participle ends a phrase: a character *portrayed* by, but not motor *racing* driver."""
+    if not table.verbal.fullmatch(words[0]) or table.noun(words[0]):
+        return False
+    if len(words) < 2 or table.verbal.fullmatch(words[1]):
+        return True
+    return words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
 
 
 _BETWEEN = frozenset([",", ";", ":", "and", "or"])

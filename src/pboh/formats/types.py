@@ -44,11 +44,11 @@ class EntityType:
 TABLE = (
     EntityType("unknown", "nothing is known about it"),
     EntityType(
-        "person", "a human being, real or fictional; also a duo or a family under one name",
+        "person", "a human being, real or fictional, a god or another figure of myths",
         spacy=("PERSON", "PER"), dbpedia=("Person",), schema=("Person",), conll="PER",
     ),
     EntityType(
-        "organisation", "a company, party, club, band, school, army, government body, ethnic group",
+        "organisation", "a company, party, club, band, school, authority, army, family",
         spacy=("ORG", "NORP"), dbpedia=("Organisation",), schema=("Organization",), conll="ORG",
     ),
     EntityType(
@@ -64,14 +64,17 @@ TABLE = (
         spacy=("EVENT",), dbpedia=("Event", "SocietalEvent"), schema=("Event",),
     ),
     EntityType(
-        "product", "what is made and sold: a device, vehicle, weapon, brand, drug",
+        "product", "a vehicle, ship, weapon, device, instrument, drug, food, brand",
         spacy=("PRODUCT",), schema=("Product",),  # DBpedia has a class for each kind of product only
     ),
     EntityType(
         "species", "a species or another group of living things",
         dbpedia=("Species",), schema=("Taxon",),
     ),
-    EntityType("other", "a concept, or anything else", schema=("Thing",)),
+    EntityType(
+        "other", "a concept, language, people, disease, substance, award, office, or anything else",
+        schema=("Thing",),
+    ),
 )  # fmt: skip
 TYPES = tuple(row.name for row in TABLE)
 """Names of the types; the place of each is its code."""

@@ -20,6 +20,7 @@ from pboh.model.fuzzy import build_index
 from pboh.model.link_probability import LinkCounts
 from pboh.model.names import Layer, NameCollector
 from pboh.model.store import ModelWriter
+from pboh.model.subjects import add_subjects
 from pboh.model.tables import (
     Arrays,
     background_probability,
@@ -59,6 +60,7 @@ def build_model(
         for k, step in enumerate(steps):
             report(k, len(steps), step.__name__)
             writer.add_all(step())
+        build.totals |= add_subjects(counts, writer)
         description = {
             "pboh": pboh.__version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -51,7 +51,7 @@ def pages(
 def _page(line: bytes, where: str) -> tuple[Page, str]:
     try:
         read = _DECODER.decode(line)
-        read.title.encode()
+        f"{read.title}{read.description}".encode()
         text = read.text.encode()
     except (msgspec.DecodeError, UnicodeError) as error:
         raise CorpusError(f"the line is not a page ({error})", where=where, todo=_SHAPE) from error

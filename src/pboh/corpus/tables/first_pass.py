@@ -101,10 +101,7 @@ class ChunkScan:
         wikitext = page.text if page.links is None else b""
         subject = read_subject(page.title, wikitext, lead, self._site.language)
         if page.subject is not None:
-            said = page.subject
-            subject = Subject(
-                said.description or subject.description, said.type or subject.type, said.evidence or subject.evidence
-            )
+            subject = Subject(*(given or told for given, told in zip(page.subject, subject, strict=True)))
         if subject != NOTHING:
             self._subjects.append((len(self._titles) - 1, subject))
 
@@ -167,9 +164,11 @@ class ChunkScan:
         return {"page": pages, "text": _strings(np.frombuffer(self._text_ends, np.int64), text)}
 
     def _subject_columns(self) -> dict[str, pa.Array]:
-        pages = pa.array([page for page, _ in self._subjects], pa.int32())
-        texts = (pa.array(column, pa.string()) for column in zip(*(s for _, s in self._subjects), strict=True))
-        return dict(zip(("page", *Subject._fields), (pages, *texts), strict=False))
+        columns = {
+            name: pa.array([getattr(subject, name) for _, subject in self._subjects], pa.string())
+            for name in Subject._fields
+        }
+        return {"page": pa.array([page for page, _ in self._subjects], pa.int32()), **columns}
 
     def _parquet(self, path: Path, columns: dict[str, pa.Array]) -> None:
         """A table whose rows say where they come from: the chunk, and the row in it."""

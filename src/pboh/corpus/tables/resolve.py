@@ -83,7 +83,7 @@ def resolve(
     """Write pages, entities and words below ``folder``, and what chunks need to number their own.
 
     ``targets.i32`` and ``words.i32`` hold the entity (-1: none) of every link target and the number of every
-    word, chunk after chunk; ``held.i32`` the pages set aside, ``pages.i32`` the entity of every page (-1: none).
+    word, chunk after chunk; ``held.i32`` the pages set aside, ``pages.i32`` the entity of every page.
     """
     held.pages.tofile(folder / "held.i32")
     (folder / "spill").mkdir()

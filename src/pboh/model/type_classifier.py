@@ -1,0 +1,145 @@
+"""Types for entities whose page says none, or that have no page: learned from those that have one.
+
+Multinomial logistic regression over what a model counts anyway: the words around links to an entity, its
+title, how its name is written, and the types of what the same pages link to. Entities without a page have few
+links, so those to learn from are thinned to as few. The probability is calibrated on entities left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pboh.files.progress import Report, silent
+from pboh.model import type_kernels as kernels
+from pboh.model.names import Layer
+from pboh.text.hashing import Array
+
+LEAST = 300
+"""Entities of known type; fewer teach nothing."""
+MOST = 200_000  # to learn from: more make it no better
+PASSES, RATE, RIDGE = 5, 0.1, 1e-4
+THRESHOLD = 0.5
+"""A type that is less likely is not given."""
+_AT_A_TIME = 1 << 14  # entities whose features are held
+_LEFT_OUT = 5  # one of so many is for calibration
+_NAMES = 1 << 20  # looked at together
+Mapped = Callable[[str], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _Features:
+    offsets: Array
+    slots: Array
+    values: Array
+
+
+class TypeClassifier:
+    """Learns from the entities of a model whose type is known, and tells the types of others."""
+
+    def __init__(self, mapped: Mapped, codes: Array) -> None:
+        names = ("title_blob", "title_offsets", "context_offsets", "context_word", "context_count")
+        self._arrays = {name: mapped(name) for name in (*names, "posting_offsets", "posting_document")}
+        self._codes = codes
+        self._lower = _written_small(mapped, codes.size)
+        offsets, documents = self._arrays["posting_offsets"], self._arrays["posting_document"]
+        size = int(documents.max(initial=0)) + 1
+        self._histograms = np.zeros((size, kernels.CLASSES), np.uint16)
+        kernels.document_types(codes, offsets, documents, 0, self._histograms)
+        self._weights = np.zeros((kernels.SLOTS, kernels.CLASSES), np.float32)
+        self._sharpness = 1.0
+
+    def features(self, entities: Array, *, taught: bool, links: Array, seed: int = 1) -> _Features:
+        """Features of entities; those to learn from are left out of their own neighbourhood."""
+        arrays = self._arrays
+        words = arrays["context_offsets"][entities + 1] - arrays["context_offsets"][entities]
+        room = int(words.sum()) + entities.size * (kernels.MOST_TITLE + 16)
+        offsets = np.zeros(entities.size + 1, np.int64)
+        found = _Features(offsets, np.empty(room, np.int32), np.empty(room, np.float32))
+        known = self._codes[entities] if taught else np.zeros(entities.size, np.uint8)
+        kernels.features_of(
+            entities, known, links, seed, arrays["title_blob"], arrays["title_offsets"], self._lower,
+            arrays["context_offsets"], arrays["context_word"], arrays["context_count"],
+            arrays["posting_offsets"], arrays["posting_document"], self._histograms,
+            found.offsets, found.slots, found.values,
+        )  # fmt: skip
+        size = int(found.offsets[-1])
+        return _Features(found.offsets, found.slots[:size].copy(), found.values[:size].copy())
+
+    def learn(self, report: Report = silent) -> None:
+        """Fit the weights, and how sharp the probabilities may be, to the entities of known type."""
+        chance = np.random.default_rng(1)
+        pages = np.diff(self._arrays["posting_offsets"])
+        some = np.flatnonzero((self._codes > 0) & (pages > 0))
+        if some.size > MOST:
+            some = np.sort(chance.choice(some, MOST, replace=False))
+        few = pages[(self._codes == 0) & (pages > 0)]
+        links = chance.choice(few if few.size else pages[some], some.size).astype(np.int64)
+        left_out = chance.integers(0, _LEFT_OUT, some.size) == 0
+        parts = [
+            (part, self.features(some[part], taught=True, links=links[part], seed=int(part[0]) + 1))
+            for part in np.array_split(np.arange(some.size), max(1, some.size // _AT_A_TIME))
+        ]
+        squares = np.full_like(self._weights, 1e-2)
+        for number in range(PASSES):
+            for done, (part, found) in enumerate(parts):
+                report(number + done / len(parts), PASSES, "learning types")
+                order = chance.permutation(np.flatnonzero(~left_out[part]))
+                kernels.learn(order, found.offsets, found.slots, found.values, self._codes[some[part]],
+                              RATE, RIDGE, self._weights, squares)  # fmt: skip
+        told = np.concatenate([self._told(found, 1.0) for _, found in parts])[left_out]
+        self._sharpness = _sharpness(told, self._codes[some[left_out]])
+
+    def _told(self, found: _Features, sharpness: float) -> Array:
+        out = np.empty((found.offsets.size - 1, kernels.CLASSES), np.float32)
+        kernels.probabilities(found.offsets, found.slots, found.values, self._weights, sharpness, out)
+        return out
+
+    def tell(self, entities: Array, report: Report = silent) -> Iterator[tuple[Array, Array, Array]]:
+        """The likeliest type of entities and its probability, thousands at a time."""
+        for at in range(0, entities.size, _AT_A_TIME):
+            report(at, entities.size, "telling types")
+            part = entities[at : at + _AT_A_TIME]
+            found = self.features(part, taught=False, links=np.zeros(part.size, np.int64))
+            told = self._told(found, self._sharpness)
+            yield part, told.argmax(1).astype(np.uint8), told.max(1)
+
+
+def _sharpness(told: Array, right: Array) -> float:
+    """The power of the probabilities under which the right types are likeliest, by golden section."""
+    logs = np.log(np.maximum(told[:, 1:], 1e-9))
+
+    def loss(power: float) -> float:
+        scaled = power * logs
+        top = scaled.max(1)
+        total = top + np.log(np.exp(scaled - top[:, None]).sum(1))
+        return float((total - scaled[np.arange(right.size), right.astype(np.int64) - 1]).mean())
+
+    low, high, golden = 0.1, 3.0, 0.6180339887
+    for _ in range(30):
+        a, b = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, b) if loss(a) < loss(b) else (a, high)
+    return (low + high) / 2
+
+
+def _written_small(mapped: Mapped, entities: int) -> Array:
+    """How much of what links call an entity is in small letters: 0 nothing is known, 1 … 5 none to all.
+
+    A name as written that is also one of the lower-cased names has no capitals.
+    """
+    offsets, entity = mapped("name_offsets"), mapped("name_entity")
+    layer, count = mapped("name_layer"), mapped("name_count")
+    small, every = np.zeros(entities), np.zeros(entities)
+    for at in range(0, offsets.size - 1, _NAMES):
+        bounds = offsets[at : at + _NAMES + 1].astype(np.int64)
+        rows = slice(int(bounds[0]), int(bounds[-1]))
+        place = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
+        key = (place << 32) | entity[rows]
+        cased, lower = layer[rows] == Layer.CASED, layer[rows] == Layer.LOWER
+        plain = cased & np.isin(key, key[lower])
+        every += np.bincount(entity[rows][cased], count[rows][cased], entities)
+        small += np.bincount(entity[rows][plain], count[rows][plain], entities)
+    steps = 1 + np.searchsorted([0.02, 0.3, 0.7, 0.98], small / np.maximum(every, 1e-9))
+    return np.where(every > 0, steps, 0).astype(np.uint8)

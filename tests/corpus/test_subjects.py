@@ -1,0 +1,180 @@
+"""What pages say they are about: types and descriptions from first sentences, infoboxes and categories."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from unicodedata import category
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.corpus.subjects import LONGEST, Subject, language, read_subject, tidy, title_type
+from pboh.formats.types import TYPES
+
+TABLES = tomllib.loads(resources.files("pboh.corpus").joinpath("subjects.toml").read_text("utf-8"))
+LANGUAGES = sorted(TABLES)
+
+SENTENCES = {
+    "en": [
+        ("Ada Vale", "Ada Vale (born 3 May 1950, /eɪdə/) was a German footballer who won a cup.", "person"),
+        ("Vale", "Vale is a small town in the Alps, known for its bridge.", "place"),
+        ("Vale", "In physics, vale is the ability of a body to resist.", "other"),
+        ("The Vale", "The Vale is a 1974 American horror film directed by Ada Vale.", "work"),
+        ("Vale", "Vale were an English rock band formed in 1980.", "organisation"),
+        ("Battle of Vale", "The Battle of Vale was a battle of the civil war.", "event"),
+        ("Vale X1", "The Vale X1 is a midsize car built by Vale since 1989.", "product"),
+        ("Vale vale", "Vale vale is a species of beetle in the family Validae.", "species"),
+        ("Vale", "Vale is a film, television and theatre actress.", "person"),
+        ("Vale", "Vale is a type of massive structure built in the north.", "place"),
+        ("Vale", "Vale is an oil painting on canvas by Ada Vale.", "work"),
+        ("Vale", "Vale is a public research university in Vale.", "organisation"),
+        ("History of Vale", "Vale is a small town in the Alps.", "other"),
+    ],
+    "de": [("Ada Vale", "Ada Vale (* 3. Mai 1950 in Ulm) ist eine deutsche Politikerin.", "person"),
+           ("Vale", "Vale ist eine Gemeinde im Landkreis Ulm.", "place")],
+    "fr": [("Ada Vale", "Ada Vale, née le 3 mai 1950, est une romancière française.", "person"),
+           ("Vale", "Vale est un film français sorti en 1974.", "work")],
+    "es": [("Ada Vale", "Ada Vale (3 de mayo de 1950) fue una escritora española.", "person")],
+    "it": [("Vale", "Vale è un comune italiano di 300 abitanti.", "place")],
+    "pt": [("Vale", "Vale é um álbum da banda portuguesa.", "work")],
+    "nl": [("Ada Vale", "Ada Vale (Ulm, 3 mei 1950) is een Nederlands voetballer.", "person")],
+    "sv": [("Ada Vale", "Ada Vale, född 3 maj 1950, är en svensk politiker.", "person")],
+    "pl": [("Ada Vale", "Ada Vale (ur. 3 maja 1950) – polska piosenkarka i aktorka.", "person")],
+    "ru": [("Вале", "Вале́ (род. 3 мая 1950) — немецкий футболист, тренер.", "person")],
+    "uk": [("Вале", "Вале́ (нар. 1950) — українська письменниця.", "person"),
+           ("Вале", "Вале — річка в Україні.", "place")],
+    "ja": [("田中一", "田中 一（たなか はじめ、1950年 - ）は、日本の漫画家。", "person"),
+           ("谷町", "谷町（たにまち）は、日本の町である。", "place")],
+    "zh": [("谷", "谷（1950年－）是一名中國歌手。", "person")],
+}  # fmt: skip
+CASES = [(code, *case) for code, cases in SENTENCES.items() for case in cases]
+
+
+@pytest.mark.parametrize(("code", "title", "text", "kind"), CASES)
+def test_first_sentences_tell_the_type(code, title, text, kind):
+    assert read_subject(title, b"", text.encode(), code).type == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ("Vale (born 3 May 1950) was a German politician.", "German politician"),
+        ("Vale /veɪl/ [veɪl] is the capital of Utopia (see map). It is old.", "Capital of Utopia"),
+        ("A caption: somebody was captured\n\nVale is a U.S. state in the St. Vale valley. It has hills.",
+         "U.S. state in the St. Vale valley"),
+        ("Vale was located near the sea.\nVale is a town.", "Located near the sea"),
+        ("Vale has nothing to say about itself and goes on for a while.", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_descriptions_are_the_defining_phrase(text, description):
+    assert read_subject("Vale", b"", text.encode(), "en").description == description
+
+
+def test_long_definitions_are_cut_where_a_clause_ends():
+    text = "Vale is a town in the north of the country, " + "which has many old houses and a long wall, " * 9
+    description = read_subject("Vale", b"", text.encode(), "en").description
+    assert description.startswith("Town in the north of the country") and len(description) <= LONGEST
+    assert description.endswith("wall")
+    endless = read_subject("Vale", b"", f"Vale is a {'very ' * 900}old town".encode(), "en").description
+    assert endless.endswith("very…") and len(endless) <= LONGEST
+
+
+def test_a_short_description_comes_before_the_first_sentence():
+    page = b"{{Short description|Town in Utopia &amp; a port}}\n{{Infobox settlement|a=b}}\nVale is a song."
+    told = read_subject("Vale", page, b"Vale is a song.", "en")
+    assert told == Subject("Town in Utopia & a port", "place", "infobox")
+    none = read_subject("Vale", b"{{short description|none}}", b"Vale is a song by Ada.", "en")
+    assert none.description == "Song by Ada"
+
+
+def test_infoboxes_of_other_languages():
+    assert read_subject("Вале", "{{Науковець\n|ім'я=В}}".encode(), b"", "uk").type == "person"
+    assert read_subject("谷", "{{基礎情報 国|a=b}}".encode(), b"", "ja").type == "place"
+    assert read_subject("Vale", b"{{Automatic taxobox}}", b"", "en").type == "species"
+    assert read_subject("Vale", b"{{Infobox musical artist}}", b"Vale is a band.", "en").type == "person"
+
+
+def test_categories_count_when_nothing_else_tells():
+    page = b"Vale.\n[[Category:1950 births]]\n[[Category:Living people]]\n[[Category:German films]]"
+    assert read_subject("Vale", page, b"Vale.", "en") == Subject("", "person", "category")
+
+
+def test_a_language_without_a_table_gets_the_first_sentence():
+    text = "Vale (1950) dia olona iray tao Madagasikara. Nisy zavatra hafa."
+    told = read_subject("Vale", b"", text.encode(), "mg")
+    assert told.description == "Vale dia olona iray tao Madagasikara"
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [("Stardust (film)", "work"), ("Bob Vale (footballer, born 1927)", "person"),
+     ("Coralie (rocket)", "product"), ("Vale", ""), ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
+)  # fmt: skip
+def test_the_qualifier_of_a_title_tells_the_type(title, kind):
+    assert title_type(title, "en") == kind
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_tables_name_types_only(code):
+    table = TABLES[code]
+    for name in ("categories", "infoboxes", "types"):
+        assert set(table.get(name, {})) <= set(TYPES)
+    assert set(table) <= set(TABLES["other"]), "a key that nothing reads"
+
+
+def check(subject: Subject) -> None:
+    assert len(subject.description) <= LONGEST
+    assert subject.description == subject.description.strip()
+    assert not set(subject.description) & set("\n\r\t{}[]<>|()")
+    assert not {category(letter) for letter in subject.description} & {"Cc", "Cs", "Zl", "Zp"}
+    assert subject.type in ("", *TYPES[1:]) and bool(subject.type) == bool(subject.evidence)
+
+
+MARKUP = st.sampled_from(
+    ["{{", "}}", "[[", "]]", "(", ")", "（", "）", " is ", " was ", " a ", "— ", "は、", "である。", "|",
+     "Short description|", "\n", "\u200f", "\u202e", "שלום ", "السلام ", "/", '"', ". ", ", ", "film ",
+     "Infobox ", "Category:", "\u0301", "\x00", "é", "「", "one of the ", "of ", "and "]
+)  # fmt: skip
+
+
+@given(st.lists(MARKUP | st.text(max_size=6), max_size=60).map("".join), st.sampled_from(LANGUAGES))
+def test_any_page_gives_a_clean_description_or_none(text, code):
+    data = text.encode("utf-8", "ignore")
+    check(read_subject(text[:20], data, data, code))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vale is a " + "very " * 1_000_000,
+        "(" * 2_500_000 + ")" * 2_500_000,
+        "{{" * 1_000_000,
+        "Vale is " + "a (b " * 1_000_000,
+        "[" * 5_000_000,
+        "Vale " + "is " * 1_600_000,
+        "/" * 5_000_000,
+        "." * 5_000_000,
+        "שלום " * 900_000,
+        "{{Short description|" + "x" * 5_000_000,
+        "a, " * 1_600_000,
+        "\n" * 5_000_000,
+    ],
+    ids=lambda text: text[:12],
+)
+@pytest.mark.parametrize("code", ["en", "uk", "ja", "mg"])
+def test_hostile_pages_take_no_longer_than_their_beginning(text, code):
+    data = text.encode()
+    check(read_subject("Vale", data, data, code))
+
+
+@given(st.text())
+def test_what_somebody_wrote_is_tidied(text):
+    check(Subject(tidy(text)))
+
+
+def test_a_language_is_read_once():
+    assert language("en") is language("EN".lower())
+    assert language("simple").noun("film") == "work"
