@@ -128,6 +128,7 @@ class Explanation:
     coreference: float
     neighbours: tuple[Contribution, ...]
     score: float
+    topic: float = 0.0  # of the context: how well the entity's vector fits those of the words around
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the title of the entity, and its terms."""
@@ -146,6 +147,8 @@ class Explanation:
         found += _largest("word", self.words, most)
         if self.unmatched:
             found.append(("words", "words it was not seen with", self.unmatched))
+        if self.topic:
+            found.append(("words", "what the words are about", self.topic))
         return found + _largest("neighbour", self.neighbours, most)
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pboh.inference.belief_propagation import Couplings
 from pboh.inference.bethe import Bethe
 from pboh.inference.score_kernels import bethe, bethe_of_all, pair_couplings
 from pboh.inference.settings import PAPER
@@ -35,7 +36,9 @@ def test_pairs_of_a_document_have_their_diagonal(seed=3):
     marginal[count.any(1)] += count.sum(1)[count.any(1)]
     start = np.concatenate(([0], np.cumsum((count > 0).sum(1)))).astype(np.int64)
     other = np.nonzero(count)[1].astype(np.int32)
-    rows, columns, values = pair_couplings(start, other, count[count > 0], marginal, SHARED, weight)
+    rows, columns, values = pair_couplings(
+        start, other, count[count > 0], marginal, SHARED, weight, Couplings.none(size)
+    )
     table = np.zeros((size, size))
     for u in range(size):
         assert (np.diff(columns[rows[u] : rows[u + 1]]) > 0).all()

@@ -24,7 +24,9 @@ def test_terms_of_an_explanation_sum_to_the_score(world_model, paper):
                 why = mention.explain(entity)
                 terms = why.prior + why.context + why.coreference + sum(n.value for n in why.neighbours)
                 assert terms == pytest.approx(why.score, abs=1e-5)
-                assert why.context == pytest.approx(sum(w.value for w in why.words) + why.unmatched, abs=1e-5)
+                words = sum(w.value for w in why.words) + why.unmatched + why.topic
+                assert why.context == pytest.approx(words, abs=1e-5)
+                assert sum(value for _, _, value in why.terms(3)) == pytest.approx(why.score, abs=1e-5)
             assert mention.explain().score == pytest.approx(mention.score)
 
 
@@ -37,7 +39,8 @@ def test_words_are_what_the_score_loses_without_them(linker):
     for word in why.words:
         other = re.sub(rf"(?i)\b{word.label}\b", "q" * len(word.label), FOOTBALL)
         (changed,) = linker.disambiguate(other, [span])
-        assert changed.explain(mention.entity).context == pytest.approx(why.context - word.value, abs=1e-9)
+        less = changed.explain(mention.entity)
+        assert less.context - less.topic == pytest.approx(why.context - why.topic - word.value, abs=1e-9)
 
 
 def test_coreference_is_what_a_longer_name_adds(linker):

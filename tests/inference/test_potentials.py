@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pboh.inference.score_kernels import conditional_scores, keep_best
+from pboh.inference.belief_propagation import Couplings, FactorGraph
+from pboh.inference.bethe import Bethe
+from pboh.inference.score_kernels import conditional_scores, keep_best, pair_couplings
 from pboh.inference.spans import Span
 from pboh.linker import load
+from pboh.model.build import BuildOptions, build_model
 from small_world import FOOTBALL, WRITERS, mark
 
 
@@ -85,16 +88,90 @@ def test_the_best_local_candidates_are_kept(seed):
     rng = np.random.default_rng(seed)
     n, r, keep, zeta = 4, 9, 3, 0.3
     entity, size = rng.permuted(np.tile(np.arange(r), (n, 1)), axis=1).astype(np.int32), rng.integers(0, r, n)
-    prior, context = rng.random((n, r)) + 0.1, rng.normal(0, 2, (n, r))
-    kept, kept_size, kept_prior, kept_context, local = keep_best(entity, size, prior, context, zeta, keep)
+    prior, context, topic = rng.random((n, r)) + 0.1, rng.normal(0, 2, (n, r)), rng.normal(0, 1, (n, r))
+    terms = prior, context, topic
+    kept, kept_size, kept_prior, kept_context, kept_topic, local = keep_best(entity, size, *terms, zeta, keep)
     for i in range(n):
-        scores = np.log(prior[i]) + zeta * context[i]
+        scores = np.log(prior[i]) + zeta * context[i] + topic[i]
         best = sorted(range(size[i]), key=lambda c: -scores[c])[:keep]
         assert kept_size[i] == len(best)
         assert kept[i, : len(best)].tolist() == entity[i, best].tolist()
         assert kept_prior[i, : len(best)].tolist() == prior[i, best].tolist()
         assert kept_context[i, : len(best)].tolist() == context[i, best].tolist()
+        assert kept_topic[i, : len(best)].tolist() == topic[i, best].tolist()
         assert local[i, : len(best)] == pytest.approx(scores[best])
+
+
+def dense_kinship(model, entities, kinship, least):
+    """kinship · (cosine − least), if positive, of all pairs of entities."""
+    rows = model["vector_entity"][entities].astype(float)
+    length = np.linalg.norm(rows, axis=1)
+    cosine = rows @ rows.T / np.maximum(np.outer(length, length), 1e-9)
+    return kinship * np.maximum(cosine - least, 0.0)
+
+
+@pytest.mark.parametrize("least", [0.0, 0.3])
+def test_pairs_that_are_alike_have_a_back_off_of_their_own(world_model, least):
+    """λ = log( max(N−δ,0)·N_ep/(c_e·c_e′) + (1−μ)·exp(kinship·(cos − least)) ), against the full table."""
+    linker = load(world_model, kinship=3.0, kinship_from=least, topic=0.0)
+    plain = linker.with_settings(kinship=0.0)
+    spans = [Span(*span) for span in mark(WRITERS, "Müller", "Hemingway", "Paris")]
+    solution, before = linker.engine.solve(WRITERS, spans), plain.engine.solve(WRITERS, spans)
+    entities = np.unique(solution.unary.entity)
+    kin = dense_kinship(linker.model, entities, 3.0, least)
+    weight = linker.settings.pair_weight(len(spans))
+    unseen = before.pairs.unseen / weight  # log(1−μ)
+    seen = np.exp(couplings_of(before) / weight) - np.exp(unseen)
+    expected = weight * np.log(seen + np.exp(unseen + kin))
+    assert (kin > 0).any() and couplings_of(solution) == pytest.approx(expected, abs=1e-5)
+    dense = FactorGraph(solution.unary.local, solution.pairs.label, solution.unary.size, expected)
+    assert dense.propagate().best().tolist() == solution.beliefs.best().tolist()
+    sums = dense.propagate("sum", rounds=linker.settings.rounds).probability()
+    assert sums == pytest.approx(solution.probability, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_couplings_of_kin_equal_a_full_table(seed):
+    rng = np.random.default_rng(seed)
+    u, shared = 7, Bethe(1000.0, 0.3, 0.5, 0.01)
+    count = np.triu(rng.integers(0, 3, (u, u)) * (rng.random((u, u)) < 0.5), 1)
+    count, marginal = count + count.T, rng.integers(1, 90, u)
+    alike = np.triu(rng.random((u, u)) * (rng.random((u, u)) < 0.4))
+    alike = np.maximum(alike, alike.T).astype(np.float32)
+    rows = [Couplings.dense(table, 0.0) for table in (count, alike)]
+    found = Couplings(*pair_couplings(*rows[0], marginal, shared, 0.7, rows[1]))
+    n = count + np.diag(shared.self_pair * marginal)
+    ratio = np.maximum(n - 0.5, 0) * 1000.0 / np.outer(marginal, marginal) / 0.3
+    table = np.zeros((u, u))
+    for i in range(u):
+        columns = found.other[found.start[i] : found.start[i + 1]]
+        assert (np.diff(columns) > 0).all()
+        table[i, columns] = found.value[found.start[i] : found.start[i + 1]]
+    assert table == pytest.approx(0.7 * np.log(np.exp(alike) + ratio), abs=1e-5)
+
+
+def test_the_topic_is_weighed_and_added_to_the_local_score(world_model):
+    linker = load(world_model, topic=2.0)
+    spans = [Span(*span) for span in mark(FOOTBALL, "Müller", "Paris")]
+    unary = linker.engine.solve(FOOTBALL, spans).unary
+    twice = linker.with_settings(topic=4.0).engine.solve(FOOTBALL, spans).unary
+    for i in range(2):
+        rows = [dict(zip(u.entity[i].tolist(), u.topic[i].tolist(), strict=True)) for u in (unary, twice)]
+        assert any(rows[0].values()) and all(abs(value) <= 2.0 for value in rows[0].values())
+        assert rows[1] == pytest.approx({entity: 2 * value for entity, value in rows[0].items()})
+    inside = np.arange(unary.local.shape[1]) < unary.size[:, None]
+    local = np.log(unary.prior[inside]) + linker.settings.zeta * unary.context[inside] + unary.topic[inside]
+    assert unary.local[inside] == pytest.approx(local)
+
+
+def test_a_model_without_vectors_answers_as_if_they_were_switched_off(world_counts, world_model, tmp_path):
+    build_model(world_counts, tmp_path / "model", BuildOptions(vectors=0))
+    spans = mark(FOOTBALL, "Müller", "Bayern", "Paris")
+    without = load(tmp_path / "model", topic=3.0, kinship=5.0)
+    off = load(world_model, topic=0.0, kinship=0.0)
+    assert "vector_entity" not in without.model and "vector_entity" in off.model
+    answers = [linker.disambiguate(FOOTBALL, spans).to_dict()["mentions"] for linker in (without, off)]
+    assert answers[0] == answers[1]
 
 
 def test_windows_are_the_content_words_around_a_mention(linker):

@@ -19,7 +19,8 @@ TEXT = "Müller scored for Bayern."
 def contexts(linker: Linker, before: str, few_words: float) -> dict[Entity, float]:
     """ζ·context of the candidates of "Müller" behind and before other words."""
     at = len(before)
-    document = linker.with_settings(few_words=few_words).disambiguate(before + TEXT + before, [(at, at + 6)])
+    linker = linker.with_settings(few_words=few_words, topic=0.0)
+    document = linker.disambiguate(before + TEXT + before, [(at, at + 6)])
     return {c.entity: c.local - np.log(c.prior) for c in document.mentions[0].candidates}
 
 

@@ -24,6 +24,9 @@ def build(
         Path | None,
         Option(metavar="CORPUS", help="Also train a name finder, on the corpus that was counted."),
     ] = None,
+    vectors: Annotated[
+        int, Option(min=0, max=512, help="Dimensions of the vectors of entities and words; 0 for none.")
+    ] = 96,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
@@ -39,7 +42,7 @@ def build(
 
     began = perf_counter()
     with progress("building") as report:
-        info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy), report)
+        info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy, vectors), report)
     added = {}
     if finder is not None:
         from pboh.learning.finishing import add_finder
@@ -112,6 +115,8 @@ def info(
     figures |= opened.info["totals"]
     if "entity_id" in opened:
         figures["entities_with_an_id"] = int((opened["entity_id"] > 0).sum())
+    if "vector_entity" in opened:
+        figures["dimensions_of_vectors"] = opened["vector_entity"].shape[1]
     found = "names" if "finder_weights" in opened else "what the dictionary has: no name finder"
     figures["found_in_raw_text"] = found
     if "base" in opened.info:

@@ -79,12 +79,14 @@ EXTENSIONS = (
     Extension("unmatched words count less", {"unmatched": 0.5}),
     Extension("clipped words", {"clip": 4.0}),
     Extension("floor of matches", {"floor": 0.5}),
+    Extension("topic of the words around", {"topic": 3.5}),
     Extension("few words weigh more", {"few_words": 2.0}),
     Extension("few mentions weigh less", {"few_mentions": 1.0}),
     Extension("pair weight τ", {"tau": 0.85}),
     Extension("discount of pairs δ", {"delta": 0.9}),
     Extension("authors' back-off", {"backoff": "authors"}),
     Extension("same entity twice", {"self_pair": 0.1}),
+    Extension("kinship of unseen pairs", {"kinship": 8.0}),
     Extension("threshold", {"threshold": 0.3}),
 )
 

@@ -17,7 +17,8 @@ LEAST_SHARE = 1e-3  # p(e|m) that a candidate inherited from a longer mention is
 def explain(engine: Engine, solution: Solution, i: int, entity: Entity | None = None) -> Explanation | None:
     """Terms of the score of mention i's answer, or of another of its candidates.
 
-    score = log p(e|m) + ζ·Σ_w log p(w|e)/p(w) + Σ_{j≠i} λ(e, e_j), Eq. (c2) with all other answers fixed.
+    score = log p(e|m) + ζ·Σ_w log p(w|e)/p(w) + topic·cos(e, words) + Σ_{j≠i} λ(e, e_j), Eq. (c2) with all
+    other answers fixed.
     """
     row = solution.unary.entity[i, : solution.unary.size[i]].tolist()
     choice = int(solution.answer[i])
@@ -25,19 +26,21 @@ def explain(engine: Engine, solution: Solution, i: int, entity: Entity | None = 
         choice = row.index(entity.index) if entity.index in row else -1
     if choice < 0:
         return None
-    context = engine.settings.context_weight * float(solution.unary.context[i, choice])
+    matched = engine.settings.context_weight * float(solution.unary.context[i, choice])
+    topic = float(solution.unary.topic[i, choice])
     words = _words(engine, solution, i, row[choice])
     prior = float(np.log(solution.unary.prior[i, choice]))
     inherited = _inherited(engine, solution, i, row[choice], prior)
     return Explanation(
         entity=engine.entities[row[choice]],
         prior=prior - inherited,
-        context=context,
+        context=matched + topic,
         words=words,
-        unmatched=context - sum(w.value for w in words),
+        unmatched=matched - sum(w.value for w in words),
         coreference=inherited,
         neighbours=_neighbours(engine, solution, i, choice),
         score=float(solution.scores[i, choice]),
+        topic=topic,
     )
 
 

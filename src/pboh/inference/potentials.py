@@ -15,6 +15,7 @@ from pboh.model.overlays.opening import Overlay
 from pboh.model.pair_kernels import Scratch, cooccurrences, learned_couplings
 from pboh.model.store import Model
 from pboh.model.tables import WORD_THRESHOLDS, offsets_of
+from pboh.model.vector_kernels import kinships, topic_scores
 from pboh.model.word_kernels import Contexts, context_scores, number_words
 from pboh.text.hashing import Array, hash_words
 from pboh.text.words import scan, stop_words
@@ -67,12 +68,13 @@ class Windows:
 
 @dataclass(slots=True)
 class Unary:
-    """Local terms of the kept candidates, one row per mention: log p(e|m) + ζ·context = local."""
+    """Local terms of the kept candidates, one row per mention: log p(e|m) + ζ·context + topic = local."""
 
     entity: Array
     size: Array
     prior: Array
     context: Array
+    topic: Array  # weight · cosine
     local: Array
 
 
@@ -145,7 +147,17 @@ class Potentials:
         context = np.zeros(entity.shape)
         if zeta > 0.0:
             context = self.context(entity, size, windows) * self.emphasis(windows)[:, None]
-        return Unary(*keep_best(entity, size, prior, context, zeta, self.settings.candidates))
+        topic = self.topic(entity, size, windows)
+        return Unary(*keep_best(entity, size, prior, context, topic, zeta, self.settings.candidates))
+
+    def topic(self, entity: Array, size: Array, windows: Windows) -> Array:
+        """Weight · cosine between the vectors of every candidate and of the words around its mention."""
+        out, weight = np.zeros(entity.shape), self.settings.topic_weight
+        if weight > 0.0 and "vector_entity" in self.model:
+            runs = windows.first, windows.left, windows.right, windows.last
+            words = tuple(self.model[f"vector_word{what}"] for what in ("_number", "", "_scale"))
+            topic_scores(entity, size, windows.words[0], runs, self.model["vector_entity"], words, out)
+        return weight * out
 
     def emphasis(self, windows: Windows) -> Array:
         """Factor of every mention's context: words repeat each other, so few say nearly as much as many."""
@@ -182,10 +194,19 @@ class Potentials:
             own, model["posting_offsets"], model["posting_document"],
             model["head_entity"], model["head_pairs"], self._scratch,
         )  # fmt: skip
-        couplings = pair_couplings(start, other, count, model["entity_marginal"][own], self._bethe, weight)
+        marginal, kin = model["entity_marginal"][own], self._kin(own)
+        couplings = pair_couplings(start, other, count, marginal, self._bethe, weight, kin)
         if own.size < unique.size:
             couplings = _with_overlays(model, couplings, unique, own.size, self._bethe, weight)
         return Pairs(label, Couplings(*couplings), weight * self._bethe.unseen)
+
+    def _kin(self, entities: Array) -> tuple[Array, Array, Array]:
+        """log 1−μ(e,e′) − log 1−μ of pairs that are alike, as rows: kinship · (cosine − kinship_from)."""
+        s = self.settings
+        if s.kinship == 0.0 or "vector_entity" not in self.model:
+            return Couplings.none(entities.size)
+        start, other, cosine = kinships(entities, self.model["vector_entity"], s.kinship_from)
+        return start, other, np.float32(s.kinship) * (cosine - np.float32(s.kinship_from))
 
     def _learned(self, unique: Array, label: Array, linkable: int) -> Pairs:
         """λ as learned by pseudo-likelihood; a pair without a parameter is 0, others may lie below it."""

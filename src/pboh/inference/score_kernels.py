@@ -59,18 +59,19 @@ def conditional_scores(local, label, size, chosen, start, other, value, unseen, 
 
 @njit(cache=True, nogil=True)
 def keep_best(
-    entity: Array, size: Array, prior: Array, context: Array, zeta: float, keep: int
-) -> tuple[Array, Array, Array, Array, Array]:
+    entity: Array, size: Array, prior: Array, context: Array, topic: Array, zeta: float, keep: int
+) -> tuple[Array, Array, Array, Array, Array, Array]:
     """The ``keep`` candidates of every mention with the best local score (ties: better prior first)."""
     n = entity.shape[0]
     kept = np.zeros((n, keep), np.int32)
     kept_size = np.zeros(n, np.int32)
     kept_prior = np.zeros((n, keep), np.float64)
     kept_context = np.zeros((n, keep), np.float64)
+    kept_topic = np.zeros((n, keep), np.float64)
     local = np.full((n, keep), -np.inf, np.float64)
     for i in range(n):
         for c in range(size[i]):
-            score = np.log(prior[i, c]) + zeta * context[i, c]
+            score = np.log(prior[i, c]) + zeta * context[i, c] + topic[i, c]
             k = kept_size[i]
             while k > 0 and local[i, k - 1] < score:
                 if k < keep:
@@ -78,14 +79,19 @@ def keep_best(
                     kept[i, k] = kept[i, k - 1]
                     kept_prior[i, k] = kept_prior[i, k - 1]
                     kept_context[i, k] = kept_context[i, k - 1]
+                    kept_topic[i, k] = kept_topic[i, k - 1]
                 k -= 1
             if k < keep:
                 local[i, k], kept[i, k] = score, entity[i, c]
-                kept_prior[i, k], kept_context[i, k] = prior[i, c], context[i, c]
+                kept_prior[i, k], kept_context[i, k], kept_topic[i, k] = (
+                    prior[i, c],
+                    context[i, c],
+                    topic[i, c],
+                )
                 kept_size[i] = min(kept_size[i] + 1, keep)
         for k in range(kept_size[i], keep):  # padding repeats the best, so that no other entity is looked at
             kept[i, k] = kept[i, 0]
-    return kept, kept_size, kept_prior, kept_context, local
+    return kept, kept_size, kept_prior, kept_context, kept_topic, local
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -107,31 +113,41 @@ def bethe_of_all(n, c_e, c_u, shared):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pair_couplings(start, other, count, marginal, shared, weight):  # type: ignore[no-untyped-def]
+def pair_couplings(start, other, count, marginal, shared, weight, kin):  # type: ignore[no-untyped-def]
     """weight·(λ(e,e′) − λ(unseen)) of the pairs seen, as rows of a sparse matrix with its diagonal.
 
-    An entity never seen beside another has no p(e) = c_e/N_ep, so its pairs count as unseen.
+    An entity never seen beside another has no p(e) = c_e/N_ep, so its pairs count as unseen. ``kin`` are rows
+    (start, other, log 1−μ(e,e′) − log 1−μ) of pairs whose back-off is not the one of strangers:
+    λ(e,e′) − λ(unseen) = log( exp(kin) + exp(λ − λ(unseen)) − 1 ), which is kin for a pair never seen.
     """
     u = marginal.size
+    kin_start, kin_other, kin_value = kin
     rows = np.zeros(u + 1, np.int64)
-    columns = np.empty(other.size + u, np.int32)
-    values = np.empty(other.size + u, np.float32)
+    columns = np.empty(other.size + u + kin_other.size, np.int32)
+    values = np.empty(columns.size, np.float32)
     used = 0
     for i in range(u):
         c_i = float(marginal[i])
+        k, last, h, final = start[i], start[i + 1], kin_start[i], kin_start[i + 1]
         diagonal = True
-        for k in range(start[i], start[i + 1] + 1):
-            last = k == start[i + 1]
-            if diagonal and (last or other[k] > i):
-                diagonal = False
-                n = shared.self_pair * c_i
-                if n > shared.delta:
-                    columns[used] = i
-                    values[used] = weight * bethe(n, c_i, c_i, shared)
-                    used += 1
-            if not last and count[k] > shared.delta:
-                columns[used] = other[k]
-                values[used] = weight * bethe(float(count[k]), c_i, float(marginal[other[k]]), shared)
+        while k < last or h < final or diagonal:
+            j = other[k] if k < last else u
+            if h < final and kin_other[h] < j:
+                j = kin_other[h]
+            if diagonal and i <= j:
+                j = i
+            n, c_j = 0.0, float(marginal[j])
+            if j == i:
+                n, diagonal = shared.self_pair * c_i, False
+            elif k < last and other[k] == j:
+                n = float(count[k])
+                k += 1
+            value = bethe(n, c_i, c_j, shared)
+            if h < final and kin_other[h] == j:
+                value = np.log(np.exp(kin_value[h]) + np.expm1(value))
+                h += 1
+            if n > shared.delta or value > 0.0:
+                columns[used], values[used] = j, weight * value
                 used += 1
         rows[i + 1] = used
     return rows, columns[:used], values[:used]

@@ -53,12 +53,17 @@ class Settings:
     clip: float = _ranged(float("inf"), 0, float("inf"))  # largest log ratio one word may bring
     floor: float = _ranged(0.0, 0, 1e6)  # smallest p(w|e)/p(w) that counts as a match
     few_words: float = _ranged(1.0, 0, 1e3)  # how much more a context of few words may weigh
+    topic: float = _ranged(
+        0.0, 0, 1e3
+    )  # weight of the cosine between an entity's vector and the words around
     # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
     tau: float = _ranged(0.5, 0, 1e3)  # τ, weight of the pairs
     few_mentions: float = _ranged(0.0, 0, 1e6)  # added to n − 1 in 2τ/(n−1): pairs of few mentions weigh less
     delta: float = _ranged(0.5, 0, 1)  # δ, discount of N(e,e′)
     backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
     self_pair: float = _ranged(0.01, 0, 1)  # share of an entity's marginal count added to N(e,e)
+    kinship: float = _ranged(0.0, 0, 50)  # slope of λ in the cosine of two entities' vectors …
+    kinship_from: float = _ranged(0.5, 0, 1)  # … from this cosine on
     # belief propagation (section "Belief Propagation")
     rounds: int = _ranged(15, 0, 10_000)  # at most
     epsilon: float = _ranged(1e-5, 0, 1)  # messages that change by less have converged
@@ -108,6 +113,11 @@ class Settings:
         return self.zeta if self.system in ("localcontext", "pboh", "learnedcontext") else 0.0
 
     @property
+    def topic_weight(self) -> float:
+        """Weight of the vectors in the context, 0 in the systems without context or with learned terms."""
+        return self.topic if self.system in ("localcontext", "pboh") else 0.0
+
+    @property
     def learned(self) -> bool:
         """Whether ρ and λ are those of ``pboh learn`` instead of counts."""
         return self.system.startswith("learned")
@@ -155,6 +165,7 @@ DEFAULT = PAPER.change(
     unmatched=0.5,
     clip=4.0,
     floor=0.5,
+    topic=3.5,
     few_words=2.0,
     few_mentions=1.0,
     threshold=0.3,

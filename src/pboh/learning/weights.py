@@ -140,7 +140,7 @@ class _Terms:
         padded = np.where(np.arange(entity.shape[1]) < size[:, None], entity, entity[:, :1])
         nothing = np.zeros(entity.shape)
         linkable = int((size > 0).sum())
-        pairs = self.potentials.pairs(Unary(padded, size, prior, nothing, nothing), linkable)
+        pairs = self.potentials.pairs(Unary(padded, size, prior, nothing, nothing, nothing), linkable)
         chosen = np.where(
             gold >= 0, np.take_along_axis(pairs.label, np.maximum(gold, 0)[:, None], 1)[:, 0], -1
         )

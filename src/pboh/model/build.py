@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from pboh.model.tables import (
     title_table,
     word_table,
 )
+from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, make_vectors
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, hash_strings, string_blob
 from pboh.text.matcher import beginnings, make_filter
@@ -42,6 +44,7 @@ class BuildOptions:
     entries_per_name: int = 64  # the paper's R, per layer
     derived_names: bool = True  # names made from titles (stripped, last, first, prefix, acronym)
     fuzzy: bool = True  # the trigram index of the paper's rescue
+    vectors: int = DIMENSIONS  # of entities and words: how many dimensions, 0 for none
 
 
 def build_model(
@@ -56,11 +59,13 @@ def build_model(
         )
     with ModelWriter(out) as writer:
         build = _Build(counts, options)
-        steps = (build.entities, build.postings, build.words, build.names, build.fuzzy)
+        steps: tuple[Callable[[], Arrays], ...]
+        steps = build.entities, build.postings, build.words, build.names, build.fuzzy
         for k, step in enumerate(steps):
-            report(k, len(steps), step.__name__)
+            report(k, len(steps) + 1, step.__name__)
             writer.add_all(step())
         build.totals |= add_subjects(counts, writer)
+        writer.add_all(build.vectors(writer.aside, partial(_after, len(steps), report)))
         description = {
             "pboh": pboh.__version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -71,8 +76,13 @@ def build_model(
             "settings": {},
         }
         writer.finish(description)
-        report(len(steps), len(steps))
+        report(1, 1)
     return description
+
+
+def _after(steps: int, report: Report, done: float, total: float | None = None, detail: str = "") -> None:
+    """Report on the last step."""
+    report(steps + done / (total or 1), steps + 1, detail)
 
 
 class _Build:
@@ -175,3 +185,10 @@ class _Build:
         blob, offsets = string_blob(self.known)
         index = {"blob": blob, "offsets": offsets, **build_index(blob, offsets)}
         return {f"rescue_{name}": array for name, array in index.items()}
+
+    def vectors(self, folder: Path, report: Report) -> Arrays:
+        """Vectors of entities and words, from arrays that are written already."""
+        if not self.options.vectors:
+            return {}
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in COUNTED}
+        return make_vectors(arrays, VectorOptions(self.options.vectors), report)

@@ -71,7 +71,7 @@ ARRAYS: dict[str, tuple[str, int]] = {
     "name_layer": ("|u1", 1),
     "name_count": ("<f4", 1),
     # a model may also have entity_page (number of the wiki's page) and entity_id (Q-number), 0 = none,
-    # and what pboh.model.types describes
+    # what pboh.model.types describes, and vectors (pboh.model.vectors)
 }
 _REBUILD = "Copy the model again, or build it again with: pboh build COUNTS --out MODEL"
 

@@ -195,6 +195,7 @@ class ExplanationAnswer(Struct):
     coreference: float
     neighbours: list[Contribution]
     score: float
+    topic: Annotated[float, Meta(description="What the vectors of entity and words add; part of context.")]
 
 
 class ExplainAnswer(Struct):
