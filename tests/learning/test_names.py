@@ -35,7 +35,7 @@ def test_what_decides_is_found_and_probabilities_are_right():
     assert 0 < fitted["threshold"] == fitted["answer"]["threshold"] < 0.9
 
 
-def test_annotated_texts_weigh_as_much_as_pages():
+def test_annotated_texts_say_how_probable_things_are():
     rng = np.random.default_rng(1)
     pages, texts = [example(rng) for _ in range(40)], [example(rng) for _ in range(4)]
     for text in texts:  # here nothing is right

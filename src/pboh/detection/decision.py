@@ -28,7 +28,9 @@ NAMED = (*ANSWER, "nameness", "words", "link")
 MENTION = ("link", "capital", "words", "inside", "part", "odd")
 CONCEPT = (*ANSWER, *MENTION)
 
-_SKIPPED, _ENDS = code_points(" \"'(“‘"), code_points(".!?:\n•*|")
+_SKIPPED, _ENDS = 1, 2  # characters that are passed over before a word, and that end what comes before it
+_MARKS = np.zeros(0x3000, np.uint8)
+_MARKS[code_points(" \"'(“‘")], _MARKS[code_points(".!?:\n•*|")] = _SKIPPED, _ENDS
 
 DEFAULT_CONCEPT = Reliability(
     {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
@@ -84,8 +86,8 @@ def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> di
     capital = (sorts()[0][codes[rows.start]] != SMALL).astype(np.float64)
     return {
         "name": log_odds(np.clip(rows.name, 1e-3, 1 - 1e-3)),
-        # what is inside another name may be a name elsewhere
-        "again": rows.again * (1 - strongest_rivals(rows.start, rows.end, rows.name)),
+        # it helps where the sentence tells little; and what is inside another name may be a name elsewhere
+        "again": rows.again * (1 - rows.name) * (1 - strongest_rivals(rows.start, rows.end, rows.name)),
         "link": log_odds(np.clip(rows.link, 1e-3, 1)),
         "capital": capital,
         "words": np.log([1 + surface.count(" ") for surface in surfaces]) if surfaces else capital,
@@ -118,8 +120,8 @@ def _inside_sentence(codes: Array, start: Array) -> Array:
     """Whether a word follows another in its sentence, so that a capital letter means something."""
     inside, open_ = np.zeros(start.size, bool), start > 0
     for back in (1, 2, 3):
-        before = codes[np.maximum(start - back, 0)]
-        told = open_ & ~np.isin(before, _SKIPPED)
-        inside |= told & ~np.isin(before, _ENDS)
+        before = _MARKS[np.minimum(codes[np.maximum(start - back, 0)], _MARKS.size - 1)]
+        told = open_ & (before != _SKIPPED)
+        inside |= told & (before != _ENDS)
         open_ &= ~told & (start > back)
     return inside

@@ -56,9 +56,11 @@ class Dictionary:
             more[:, 2] = _ADDED
             rows, link = np.concatenate([rows, more]), np.concatenate([link, value])
             share = np.concatenate([share, np.full(len(more), 255, np.uint8)])
-        order = np.lexsort((rows[:, 2] != _ADDED, rows[:, 4], rows[:, 0], rows[:, 1]))
-        rows, link, share = rows[order], link[order], share[order]
+        form = rows[:, 4] << 1 | (rows[:, 2] != _ADDED)
+        key = rows[:, 1] << 33 | rows[:, 0] << 2 | form  # by end, then start, then form
+        order = np.argsort(key, kind="stable")
+        rows, link, share, key = rows[order], link[order], share[order], key[order] >> 2
         fresh = np.ones(len(rows), bool)
-        fresh[1:] = (rows[1:, 0] != rows[:-1, 0]) | (rows[1:, 1] != rows[:-1, 1])
+        fresh[1:] = key[1:] != key[:-1]
         levels = link, link.astype(np.int64) >> 5, np.searchsorted(_SHARES, share, side="right")
         return Matches(rows[:, 0], rows[:, 1], *levels, rows[:, 2], rows[:, 4]).without(~fresh)

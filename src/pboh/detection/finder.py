@@ -25,7 +25,7 @@ from pboh.model.link_probability import decode
 from pboh.model.store import Model
 from pboh.text.hashing import Array
 
-LEAST = 0.08
+LEAST = 0.12
 """Spans less probable than this are not reported."""
 SURE = 0.5
 """Names at least this probable are looked for again in the whole text."""

@@ -50,19 +50,14 @@ PENALTY = 1e-3
 # -- the parts: logistic regression, isotonic regression, a threshold -------------------------------
 
 
-def fit_weights(
-    features: Mapping[str, Floats],
-    right: Shares,
-    names: Sequence[str],
-    times: Floats | float = 1.0,
-) -> dict[str, float]:
-    """Logistic regression, with a little ridge on standardised features; ``times`` rows count for more."""
+def fit_weights(features: Mapping[str, Floats], right: Shares, names: Sequence[str]) -> dict[str, float]:
+    """Logistic regression, with a little ridge on standardised features."""
     columns = np.stack([features[name] for name in names], axis=1)
     mean, spread = columns.mean(0), np.maximum(columns.std(0), 1e-9)
     x = np.column_stack([np.ones(len(columns)), (columns - mean) / spread])
     ridge = np.full(x.shape[1], PENALTY * len(x))
     ridge[0] = 1e-9
-    w, _ = maximise(yes_or_no(x, right, times), ridge)
+    w, _ = maximise(yes_or_no(x, right), ridge)
     slopes = w[1:] / spread
     return {"bias": float(w[0] - slopes @ mean), **dict(zip(names, slopes.tolist(), strict=True))}
 

@@ -68,9 +68,9 @@ def fit_names(
 ) -> dict[str, Any]:
     """Both functions with their thresholds, and how good they are on texts left out.
 
-    Annotated texts weigh as much as pages together. What is linked on a page is more often something rare, so
-    pages teach what speaks for a name and for an answer, but how probable both are is learned from annotated
-    texts, and thresholds are chosen on them, if there are any. Examples of one group are left out together.
+    What is linked on a page is more often something rare, so pages teach what speaks for a name and for an
+    answer, but how probable both are is learned from annotated texts, and thresholds are chosen on them, if
+    there are any. Examples of one group are left out together.
     """
     data = _Columns(pages, annotated)
     if not data.right.any() or data.named.all():
@@ -123,7 +123,6 @@ class _Columns:
         ours = sum(self.sizes[len(pages) :])
         self._of_page = np.arange(self.known.size) < self.known.size - ours
         self._level = bool(ours) and self._of_page.any()
-        self._times = np.where(self._of_page, 1.0, self._of_page.sum() / max(ours, 1) or 1.0)
 
     def some(self, which: NDArray[np.bool_]) -> dict[str, Array]:
         """The features of some examples."""
@@ -141,7 +140,7 @@ class _Columns:
         from pboh.learning.calibration import fit_weights  # noqa: PLC0415
 
         features = self.some(which) | {_LEVEL: self._of_page[which].astype(np.float64)}
-        weights = fit_weights(features, right[which], (*names, _LEVEL), self._times[which])
+        weights = fit_weights(features, right[which], (*names, _LEVEL))
         level = weights.pop(_LEVEL)
         if not self._level:
             weights["bias"] += level  # all are pages
