@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.corpus.subjects import LONGEST, Subject, language, read_subject, tidy, title_type
+from pboh.corpus.subjects import LONGEST, Subject, language, read_subject, tidy, title_subject
 from pboh.formats.types import TYPES
 
 TABLES = tomllib.loads(resources.files("pboh.corpus").joinpath("subjects.toml").read_text("utf-8"))
@@ -85,7 +85,7 @@ def test_long_definitions_are_cut_where_a_clause_ends():
 def test_a_short_description_comes_before_the_first_sentence():
     page = b"{{Short description|Town in Utopia &amp; a port}}\n{{Infobox settlement|a=b}}\nVale is a song."
     told = read_subject("Vale", page, b"Vale is a song.", "en")
-    assert told == Subject("Town in Utopia & a port", "place", "infobox")
+    assert told == Subject("Town in Utopia & a port", "place", "infobox", "")
     none = read_subject("Vale", b"{{short description|none}}", b"Vale is a song by Ada.", "en")
     assert none.description == "Song by Ada"
 
@@ -114,7 +114,7 @@ def test_a_language_without_a_table_gets_the_first_sentence():
      ("Coralie (rocket)", "product"), ("Vale", ""), ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
 )  # fmt: skip
 def test_the_qualifier_of_a_title_tells_the_type(title, kind):
-    assert title_type(title, "en") == kind
+    assert title_subject(title, "en").type == kind
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -123,6 +123,15 @@ def test_tables_name_types_only(code):
     for name in ("categories", "infoboxes", "types"):
         assert set(table.get(name, {})) <= set(TYPES)
     assert set(table) <= set(TABLES["other"]), "a key that nothing reads"
+
+
+@pytest.mark.parametrize(
+    ("title", "kind"),
+    [("Lincoln Park", "place"), ("Battle of Ulm (1805)", "event"), ("University of Ulm, Ulm", "organisation"),
+     ("Grammy Award for Best Song", "other"), ("Robert Plant", "species"), ("Ada Vale", ""), ("", "")],
+)  # fmt: skip
+def test_the_noun_of_a_title_is_a_hint(title, kind):
+    assert title_subject(title, "en").hint == kind
 
 
 def check(subject: Subject) -> None:

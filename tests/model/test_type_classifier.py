@@ -36,7 +36,7 @@ def small_model(size: int = 600, seed: int = 0):
 
 def tell(arrays, codes, hidden):
     known = np.where(hidden, 0, codes).astype(np.uint8)
-    classifier = TypeClassifier(arrays.__getitem__, known)
+    classifier = TypeClassifier(arrays.__getitem__, known, np.zeros_like(known))
     classifier.learn()
     return [np.concatenate(part) for part in zip(*classifier.tell(np.flatnonzero(hidden)), strict=True)]
 
@@ -59,7 +59,7 @@ def test_learning_twice_gives_the_same():
 
 def test_probabilities_are_a_softmax_of_weighted_sums():
     arrays, codes = small_model(40)
-    classifier = TypeClassifier(arrays.__getitem__, codes)
+    classifier = TypeClassifier(arrays.__getitem__, codes, np.zeros_like(codes))
     entities = np.arange(40)
     found = classifier.features(entities, taught=True, links=np.zeros(40, np.int64))
     weights = np.random.default_rng(2).normal(size=(kernels.SLOTS, kernels.CLASSES)).astype(np.float32)

@@ -30,11 +30,15 @@ _TEMPLATES = 8  # at the beginning of a page, one of which may be an infobox
 
 
 class Subject(NamedTuple):
-    """A description and a type, empty where there is none, and what told the type."""
+    """A description and a type, empty where there is none, and what told the type.
+
+    ``hint`` is the type that the noun of the title says, which is often right, but Robert Plant is no plant.
+    """
 
     description: str = ""
     type: str = ""
     evidence: str = ""
+    hint: str = ""
 
 
 NOTHING = Subject()
@@ -108,7 +112,7 @@ def _words(text: str) -> list[str]:
 
 def _verbs(verbs: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
     some = "|".join(map(re.escape, sorted(verbs, key=len, reverse=True)))
-    return re.compile(rf"[\s,;)](?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
+    return re.compile(rf"(?:^|[\s,;)])(?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
 
 
 def _clauses(words: Sequence[str]) -> re.Pattern[str]:
@@ -178,11 +182,11 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     lead = text[:LEAD].decode(errors="ignore")
     short = _short_description(wikitext, table) if b"{{" in wikitext[:LEAD] else ""
     phrase = _definition(lead, title, table)
-    description = short or shortened(phrase, table)
+    description, hint = short or shortened(phrase, table), _hint(title, table)
     for evidence, told in _told(title, wikitext, phrase, short, table):
         if told:
-            return Subject(description, told, evidence)
-    return Subject(description)
+            return Subject(description, told, evidence, hint)
+    return Subject(description, hint=hint)
 
 
 def _told(title: str, wikitext: bytes, phrase: str, short: str, table: Language) -> Iterable[tuple[str, str]]:
@@ -195,15 +199,25 @@ def _told(title: str, wikitext: bytes, phrase: str, short: str, table: Language)
     yield "sentence", _noun_of(short, table)
     if title.endswith(")"):
         yield "title", _noun_of(_qualifier(title), table)
-    elif table.head == "last":
-        yield "title", table.noun(title.partition(",")[0].rpartition(" ")[2].lower())
     if b"[[" in wikitext[-_TAIL:]:
         yield "category", _category(wikitext, table)
 
 
-def title_type(title: str, code: str) -> str:
-    """The type that the qualifier of a title says: Stardust (film) is a work."""
-    return _noun_of(_qualifier(title), language(code))
+def title_subject(title: str, code: str) -> Subject:
+    """What a title alone says: Stardust (film) is a work, Lincoln Park sounds like a place."""
+    table = language(code)
+    told = _noun_of(_qualifier(title), table) if title.endswith(")") else ""
+    return Subject("", told, "title" if told else "", _hint(title, table))
+
+
+def _hint(title: str, table: Language) -> str:
+    """The type that the noun of a title says: the last word, or the one before "of"."""
+    words = title.partition(" (")[0].partition(",")[0].lower().split(" ")
+    for place, word in enumerate(words[1:], 1):
+        if word in table.ends:
+            words = words[:place]
+            break
+    return table.noun(" ".join(words[-2:])) or table.noun(words[-1])
 
 
 def _qualifier(title: str) -> str:
@@ -264,7 +278,7 @@ def _definition(lead: str, title: str, table: Language) -> str:
         if not phrase:
             continue
         before = before.replace("\u0301", "").lower()  # the mark of stress
-        if table.head == "any" or any(word in before for word in known):
+        if not before or any(word in before for word in known):
             return phrase
         if table.head == "last":
             spare = spare or phrase
@@ -351,15 +365,19 @@ def _last_noun(words: list[str], table: Language) -> str:
             said = _noun(part, table)
             if said == "species":
                 return said
-            parts, otherwise = [[]], "other" if said else ""
+            parts, otherwise = [[]], "" if said == "organisation" else said
         elif (part or len(parts) > 1) and (word in table.ends or _is_verb(words[here : here + 2], table)):
             break
         elif word in _BETWEEN:
             parts.append([])
         elif part or word not in table.fillers:
             part.append(word)
-    found = [said for part in parts if part and (said := _noun(part, table))]
-    return "person" if "person" in found else found[-1] if found else otherwise
+    found = [(said, len(part)) for part in parts if part and (said := _noun(part, table))]
+    if any(said == "person" for said, _ in found):
+        return "person"
+    found = [one for one in found if one[0] != "other"] or found
+    # "business, cultural and tourism city" is no business: a word alone may go with a noun further on
+    return next((said for said, size in found if size > 1), found[-1][0] if found else otherwise)
 
 
 def _is_verb(words: list[str], table: Language) -> bool:

@@ -35,7 +35,7 @@ RELATIONS = {
     "input_words": Relation("word INT, text STRING, count BIGINT", "words", "words"),
     "input_texts": Relation("page INT, text STRING", "texts"),
     "input_subjects": Relation(
-        "entity INT, description STRING, type STRING, evidence STRING", "subjects", "subjects"
+        "entity INT, description STRING, type STRING, evidence STRING, hint STRING", "subjects", "subjects"
     ),
     "counted_anchors": Relation("name STRING, entity INT, count BIGINT", counts="sums/anchors"),
     "counted_disambiguations": Relation("title STRING, entity INT", counts="sums/disambiguations"),

@@ -38,10 +38,10 @@ def add_subjects(counts: Path, writer: ModelWriter, report: Report = silent) -> 
         return np.asarray(np.load(writer.aside / f"{name}.npy", mmap_mode="r"))
 
     entities = mapped("title_offsets").size - 1
-    codes, sure = _from_pages(counts, writer, entities)
+    codes, sure, hints = _from_pages(counts, writer, entities)
     with_page = int((codes > 0).sum())
     if with_page >= LEAST:
-        classifier = TypeClassifier(mapped, codes)
+        classifier = TypeClassifier(mapped, codes, hints)
         classifier.learn(report)
         for some, code, probability in classifier.tell(np.flatnonzero(codes == 0), report):
             codes[some] = np.where(probability >= THRESHOLD, code, 0)
@@ -51,15 +51,16 @@ def add_subjects(counts: Path, writer: ModelWriter, report: Report = silent) -> 
     return {"types_from_pages": with_page, "types": int((codes > 0).sum())}
 
 
-def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array, Array]:
-    """Types of entities and how sure they are, as their pages tell; descriptions are written on the way."""
-    codes, sure = np.zeros((2, entities), np.uint8)
+def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array, Array, Array]:
+    """Types, how sure they are, and hints of titles; descriptions are written on the way."""
+    codes, sure, hints = np.zeros((3, entities), np.uint8)
     sizes = np.zeros(entities, np.int32)
     letters = writer.aside.with_name("descriptions")
     with disk_errors(letters), letters.open("wb") as file:
         for batch in _rows(counts):
             entity = batch["entity"].to_numpy()
             codes[entity] = _numbers(batch["type"], TYPES)
+            hints[entity] = _numbers(batch["hint"], TYPES)
             right = np.asarray([0, *(SURE * share for share in RIGHT.values())])
             sure[entity] = np.rint(right[_numbers(batch["evidence"], ("", *RIGHT))])
             texts = batch["description"].cast(pa.binary())
@@ -70,7 +71,7 @@ def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array
     writer.add("description_offsets", offsets_of_sizes(sizes))
     del blob
     letters.unlink()
-    return codes, sure
+    return codes, sure, hints
 
 
 def _numbers(column: pa.Array, names: tuple[str, ...]) -> Array:

@@ -1,7 +1,7 @@
 """Types for entities whose page says none, or that have no page: learned from those that have one.
 
 Multinomial logistic regression over what a model counts anyway: the words around links to an entity, its
-title, how its name is written, and the types of what the same pages link to. Entities without a page have few
+title and the type its noun says, how its name is written, and the types of what the same pages link to. Entities without a page have few
 links, so those to learn from are thinned to as few. The probability is calibrated on entities left out.
 """
 
@@ -39,10 +39,10 @@ class _Features:
 class TypeClassifier:
     """Learns from the entities of a model whose type is known, and tells the types of others."""
 
-    def __init__(self, mapped: Mapped, codes: Array) -> None:
+    def __init__(self, mapped: Mapped, codes: Array, hints: Array) -> None:
         names = ("title_blob", "title_offsets", "context_offsets", "context_word", "context_count")
         self._arrays = {name: mapped(name) for name in (*names, "posting_offsets", "posting_document")}
-        self._codes = codes
+        self._codes, self._hints = codes, hints
         self._lower = _written_small(mapped, codes.size)
         offsets, documents = self._arrays["posting_offsets"], self._arrays["posting_document"]
         size = int(documents.max(initial=0)) + 1
@@ -60,7 +60,7 @@ class TypeClassifier:
         found = _Features(offsets, np.empty(room, np.int32), np.empty(room, np.float32))
         known = self._codes[entities] if taught else np.zeros(entities.size, np.uint8)
         kernels.features_of(
-            entities, known, links, seed, arrays["title_blob"], arrays["title_offsets"], self._lower,
+            entities, known, links, seed, arrays["title_blob"], arrays["title_offsets"], self._lower, self._hints,
             arrays["context_offsets"], arrays["context_word"], arrays["context_count"],
             arrays["posting_offsets"], arrays["posting_document"], self._histograms,
             found.offsets, found.slots, found.values,

@@ -18,7 +18,7 @@ CLASSES = 9
 MOST_TITLE = 64  # features of a title, at most
 _WORD, _FIRST, _LAST, _BRACKET, _COMMA, _ENDING, _CONTEXT, _PAIR = range(1, 9)
 # dense slots
-_WORDS, _LOOK, _LOWER, _NEIGHBOURS, _BIAS, _NO_NEIGHBOUR = 0, 8, 24, 32, 48, 49
+_WORDS, _LOOK, _LOWER, _NEIGHBOURS, _BIAS, _NO_NEIGHBOUR, _HINT = 0, 8, 24, 32, 48, 49, 50
 
 
 @njit(cache=True, inline="always")
@@ -105,7 +105,7 @@ def document_types(codes: Array, offsets: Array, documents: Array, first: int, o
 @njit(cache=True)
 def features_of(
     entities: Array, known: Array, links: Array, seed: int,
-    title_blob: Array, title_offsets: Array, lower: Array,
+    title_blob: Array, title_offsets: Array, lower: Array, hints: Array,
     context_offsets: Array, context_word: Array, context_count: Array,
     posting_offsets: Array, posting_document: Array, histograms: Array,
     offsets: Array, slots: Array, values: Array,
@@ -122,8 +122,9 @@ def features_of(
         begin = n
         n += title_features(title_blob[title_offsets[e] : title_offsets[e + 1]], slots[n:])
         slots[n] = SLOTS - DENSE + _LOWER + lower[e]
-        slots[n + 1] = SLOTS - DENSE + _BIAS
-        n += 2
+        slots[n + 1] = SLOTS - DENSE + _HINT + hints[e]
+        slots[n + 2] = SLOTS - DENSE + _BIAS
+        n += 3
         values[begin:n] = 1.0
         # documents
         pages = posting_offsets[e + 1] - posting_offsets[e]

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.subjects import title_type
+from pboh.corpus.subjects import Subject, title_subject
 from pboh.corpus.tables.context_kernels import count_stretches
 from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.files.writing import write_json, written_aside
@@ -28,7 +27,9 @@ _NUMBER = pa.int32()
 LINKS = _schema(page=_NUMBER, start=_NUMBER, end=_NUMBER, anchor=pa.string(), entity=_NUMBER)
 COUNTS = _schema(entity=_NUMBER, word=_NUMBER, count=_NUMBER)
 TEXTS = _schema(page=_NUMBER, text=pa.string())
-SUBJECTS = _schema(entity=_NUMBER, description=pa.string(), type=pa.string(), evidence=pa.string())
+SUBJECTS = _schema(
+    entity=_NUMBER, description=pa.string(), type=pa.string(), evidence=pa.string(), hint=pa.string()
+)
 TITLES = "titles.parquet"
 DELTA = "DELTA_BINARY_PACKED"
 Rows = tuple[Int32, Int32, Int32]
@@ -164,29 +165,26 @@ def _write_subjects(path: Path, subjects: pa.Table, entity_of: Int32) -> int:
     columns |= {name: subjects.column(name).filter(pa.array(kept)) for name in SUBJECTS.names[1:]}
     with written_aside(path) as aside:
         table = pa.table(columns, schema=SUBJECTS)
-        pq.write_table(table, aside, compression="zstd", use_dictionary=["type", "evidence"])
+        pq.write_table(table, aside, compression="zstd", use_dictionary=["type", "evidence", "hint"])
     return int(kept.sum())
 
 
 def write_named_subjects(index: Path, out: Path, code: str) -> None:
-    """Types of entities that have no page, where the title says it: Stardust (film)."""
+    """What the titles of entities that have no page say: Stardust (film)."""
     with (
         pq.ParquetFile(index / "entities" / "00000.parquet") as file,
         written_aside(out / "subjects" / TITLES) as aside,
         pq.ParquetWriter(aside, SUBJECTS, compression="zstd") as writer,
     ):
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=["entity", "title", "page"]):
-            some = batch.filter(pc.and_(batch["page"].is_null(), pc.ends_with(batch["title"], ")")))
-            types = [title_type(title, code) for title in some["title"].to_pylist()]
-            told = pa.array([bool(kind) for kind in types], pa.bool_())
-            rows = int(pc.sum(told).as_py() or 0)
+            some = batch.filter(batch["page"].is_null())
+            told = [title_subject(title, code) for title in some["title"].to_pylist()]
+            rows = pa.array([bool(subject.type or subject.hint) for subject in told], pa.bool_())
             columns = {
-                "entity": some["entity"].filter(told),
-                "description": pa.array([""] * rows),
-                "type": pa.array(types, pa.string()).filter(told),
-                "evidence": pa.array(["title"] * rows),
+                name: pa.array([getattr(subject, name) for subject in told], pa.string()).filter(rows)
+                for name in Subject._fields
             }
-            writer.write_table(pa.table(columns, schema=SUBJECTS))
+            writer.write_table(pa.table({"entity": some["entity"].filter(rows), **columns}, schema=SUBJECTS))
 
 
 def _write_texts(path: Path, place: Place, texts: pa.Table) -> None:
