@@ -1,8 +1,9 @@
 """Types for entities whose page says none, or that have no page: learned from those that have one.
 
 Multinomial logistic regression over what a model counts anyway: the words around links to an entity, its
-title and the type its noun says, how its name is written, and the types of what the same pages link to. Entities without a page have few
-links, so those to learn from are thinned to as few. The probability is calibrated on entities left out.
+title and the type its noun says, how its name is written, and the types of what the same pages link to.
+Entities without a page have few links, so those to learn from are thinned to as few. The probability is
+calibrated on entities left out.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class TypeClassifier:
         found = _Features(offsets, np.empty(room, np.int32), np.empty(room, np.float32))
         known = self._codes[entities] if taught else np.zeros(entities.size, np.uint8)
         kernels.features_of(
-            entities, known, links, seed, arrays["title_blob"], arrays["title_offsets"], self._lower, self._hints,
+            entities, known, links, seed,
+            arrays["title_blob"], arrays["title_offsets"], self._lower, self._hints,
             arrays["context_offsets"], arrays["context_word"], arrays["context_count"],
             arrays["posting_offsets"], arrays["posting_document"], self._histograms,
             found.offsets, found.slots, found.values,
