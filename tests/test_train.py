@@ -28,7 +28,12 @@ from pboh.train import COUNTING, HELD_OUT, FitOptions, train, work_folder
 
 WORLD = Path(__file__).parent / "data" / "world.xml"
 QUICK = FitOptions(finder=FinderOptions(rows=1 << 12, epochs=1, per_page=20))
-SOME: dict[str, Any] = {"extraction": Options(hold_out=40), "fitting": QUICK, "workers": 1}
+SOME: dict[str, Any] = {
+    "extraction": Options(hold_out=40),
+    "fitting": QUICK,
+    "workers": 1,
+    "keep_work": True,
+}
 
 
 class Stages(list[str]):

@@ -16,17 +16,19 @@ import msgspec
 from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract, input_files
 from pboh.corpus.gold import write_gold
-from pboh.counts import CountOptions, count
+from pboh.counts import CountOptions, SpentError, count
 from pboh.detection.finder_training import FinderOptions
 from pboh.errors import PbohError
 from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.files.progress import Report, silent
+from pboh.files.usage import Usage, check_disk, check_memory
 from pboh.files.writing import checksum, disk_errors, folder_size, read_json, write_json
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
-from pboh.model.store import changing, read_manifest
+from pboh.model.store import SCRATCH, changing, read_manifest
 
 RECORD = "train.json"
+SPARE = 64 << 20  # bytes of disk that even a small wiki takes
 HELD_OUT = "held-out.jsonl.gz"
 """File of a model with the pages that were set aside."""
 # Words seen twice and the names in running text serve our extensions; the paper's model ignores both.
@@ -58,20 +60,20 @@ def train(
     fitting: FitOptions | None = FitOptions(),  # noqa: B008 - frozen
     memory: int = 4 << 30,
     workers: int | None = None,
-    keep_work: bool = True,
+    keep_work: bool = False,
     report: Report = silent,
 ) -> dict[str, Any]:
     """Make the folder ``model`` from dumps; returns what was made, and whether there was anything to do.
 
-    Corpus and counts are in ``MODEL.work``. While they are kept, a changed option redoes only what depends
-    on it; a stopped training goes on where it was either way. Without ``fitting`` every page is counted, and
-    the model is left as it was built.
+    Corpus and counts are in ``MODEL.work`` until the model is finished, and each table only until the next is
+    made of it. If they are kept, a changed option redoes only what depends on it; a stopped training goes on
+    where it was either way. Without ``fitting`` every page is counted, and the model is left as it was built.
     """
     started, model, work = time.monotonic(), Path(model), work_folder(Path(model))
-    extraction = extraction or ExtractOptions(hold_out=None)
+    extraction = replace(extraction or ExtractOptions(hold_out=None), tokens=True)
     if fitting is None:
         extraction = replace(extraction, hold_out=0)
-    counting = replace(counting or COUNTING, sums=keep_work)
+    counting = replace(counting or COUNTING, sums=False)
     building = building or BuildOptions()
     files = input_files(dumps)
     gold = [read_dataset(spec) for spec in fitting.gold] if fitting else []  # refused early, if at all
@@ -80,21 +82,45 @@ def train(
     if record.recipe == wanted and (keep_work or not work.exists()):
         return {**record.figures, "fresh": False, "seconds": 0.0}
 
-    with _removed_if_empty(work):
-        extracted = extract(files, work / "corpus", extraction, workers=workers, memory=memory,
-                            report=_stage("extract", report))  # fmt: skip
-    count([work / "corpus"], work / "counts", counting, memory=memory, threads=workers,
-          report=_stage("count", report))  # fmt: skip
-    record.step("build", [_counted(work), asdict(building), fitting is None],
-                lambda: _build(work, model, building, report))  # fmt: skip
-    if fitting is not None:
-        _finish(work / "corpus", model, fitting, gold, record, report, memory)
+    check_memory(memory)
+    check_disk(model, needed_disk(files) - folder_size(work))
+    with Usage([work, model.with_name(f".{model.name}.tmp") / SCRATCH]) as usage:
+
+        def tables() -> dict[str, Any]:
+            with _removed_if_empty(work), usage.stage("extract"):
+                found = extract(files, work / "corpus", extraction, workers=workers, memory=memory,
+                                report=_stage("extract", report))  # fmt: skip
+            with usage.stage("count"):
+                count([work / "corpus"], work / "counts", counting, memory=memory, threads=workers,
+                      keep_steps=keep_work, spend=not keep_work, report=_stage("count", report))  # fmt: skip
+            return found
+
+        try:
+            extracted = tables()
+        except SpentError:  # other options need what was removed
+            shutil.rmtree(work / "corpus")
+            extracted = tables()
+        with usage.stage("build"):
+            record.step("build", [_counted(work), asdict(building), fitting is None],
+                        lambda: _build(work, model, building, report, memory))  # fmt: skip
+        with usage.stage("finish"):
+            if fitting is not None:
+                _finish(work / "corpus", model, fitting, gold, record, report, memory)
     record.complete(wanted)
     if not keep_work:
         shutil.rmtree(work)
     report(1, 1, "done")
     made = {**record.figures, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
-    return made | {"problems": extracted.get("problems", [])}
+    return made | {"problems": extracted.get("problems", []), "used": usage.figures()}
+
+
+def needed_disk(dumps: Sequence[Path]) -> int:
+    """Bytes that a training takes at most: scratch, and the model, which grows more slowly than the dump.
+
+    A dump that is not compressed counts as if it were.
+    """
+    size = sum(path.stat().st_size // (4 if path.suffix in (".xml", ".jsonl") else 1) for path in dumps)
+    return SPARE + 3 * size + 4 * min(size, 1 << 30) + max(0, size - (1 << 30))
 
 
 @contextmanager
@@ -115,9 +141,9 @@ def _counted(work: Path) -> dict[str, Any]:
     return {**counts, "inputs": inputs}
 
 
-def _build(work: Path, model: Path, options: BuildOptions, report: Report) -> dict[str, Any]:
+def _build(work: Path, model: Path, options: BuildOptions, report: Report, memory: int) -> dict[str, Any]:
     """Make the model of the counts, with the pages that were set aside beside its arrays."""
-    totals = build_model(work / "counts", model, options, _stage("build", report))["totals"]
+    totals = build_model(work / "counts", model, options, _stage("build", report), memory)["totals"]
     write_gold(work / "corpus", model / HELD_OUT)
     return {"totals": totals}
 

@@ -236,10 +236,33 @@ def test_a_changed_window_keeps_the_first_pass(
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Run, "_publish", stop)
+        patch.setattr(module._Run, "_write", stop)
         with pytest.raises(Stop):
             extract([DATA / "world.xml"], out, Options(chunk_size=30_000, window=5), workers=1)
     monkeypatch.setattr(module, "scan", None)  # must not be called again
+    extract([DATA / "world.xml"], out, OPTIONS, workers=1)
+    assert_identical(out, undisturbed)
+
+
+@pytest.mark.parametrize("tokens", [False, True])
+def test_options_changed_after_the_first_pass_was_spent(
+    undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: bool
+) -> None:
+    """What the second pass has used up is read again."""
+    out, write, left = tmp_path / "corpus", module.write_chunk, [4]
+
+    def some(*arguments: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Stop
+        return write(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_chunk", some)
+        with pytest.raises(Stop):
+            extract([DATA / "world.xml"], out, Options(chunk_size=30_000, window=5, tokens=tokens), workers=1)
+    scanned = [path for path in (out / ".work" / "scan").glob("*") if (path / "links.arrow").exists()]
+    assert len(scanned) == 9 - 4
     extract([DATA / "world.xml"], out, OPTIONS, workers=1)
     assert_identical(out, undisturbed)
 

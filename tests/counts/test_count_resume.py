@@ -77,7 +77,7 @@ def test_a_changed_corpus_is_counted_again(corpus: Path, tmp_path: Path) -> None
 def test_stopped_between_shares_goes_on_there(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pboh.counts.plan.BYTES_PER_PAIR", 1 << 23)
+    monkeypatch.setattr("pboh.counts.pairs.BYTES_PER_INCIDENCE", 1 << 24)
     out = tmp_path / "counts"
 
     def stop(done: float, total: float | None = None, detail: str = "") -> None:

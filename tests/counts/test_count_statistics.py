@@ -133,7 +133,7 @@ def test_min_name_count_drops_rare_links_only(tmp_path: Path) -> None:
 
 def test_shares_do_not_change_anything(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting in many small shares gives the same tables as counting at once."""
-    monkeypatch.setattr("pboh.counts.plan.BYTES_PER_PAIR", 1 << 20)
+    monkeypatch.setattr("pboh.counts.pairs.BYTES_PER_INCIDENCE", 1 << 22)
     monkeypatch.setattr("pboh.counts.plan.BYTES_PER_WORD_ROW", 1 << 20)
     count([corpus], tmp_path / "counts", memory=1 << 30)
     assert len(list((tmp_path / "counts/steps/distinct_pairs").iterdir())) > 1

@@ -10,13 +10,14 @@ from typer import Argument, Option
 
 from pboh.cli import app, options, printing
 from pboh.files.progress import progress, summarise
-from pboh.files.writing import folder_size
+from pboh.files.writing import folder_size, parse_size
 
 
 @app.command("build")
 def build(
     counts: Annotated[Path, Argument(metavar="COUNTS", help="A folder written by pboh count.")],
     out: options.Out,
+    memory: options.Memory = "4GB",
     top: options.Top = 64,
     derived_names: Annotated[bool, Option(help="Also learn names that titles suggest.")] = True,
     fuzzy: Annotated[bool, Option(help="Index names so that misspelt ones are found.")] = True,
@@ -42,7 +43,8 @@ def build(
 
     began = perf_counter()
     with progress("building") as report:
-        info = build_model(counts, out, BuildOptions(top, derived_names, fuzzy, vectors), report)
+        asked = BuildOptions(top, derived_names, fuzzy, vectors)
+        info = build_model(counts, out, asked, report, parse_size(memory))
     added = {}
     if finder is not None:
         from pboh.learning.finishing import add_finder

@@ -8,6 +8,7 @@ from typer import Option
 
 from pboh.cli import app, options
 from pboh.files.progress import console, progress, summarise
+from pboh.files.usage import gigabytes
 from pboh.files.writing import parse_size, write_json
 
 
@@ -36,7 +37,7 @@ def train_command(
     ] = False,
     keep_work: Annotated[
         bool, Option(help="Keep corpus and counts in FOLDER.work, which makes changes cheap.")
-    ] = True,
+    ] = False,
     json: options.Json = None,
 ) -> None:
     """Train a model from Wikipedia dumps: extract, count, build and fit in one go.
@@ -45,6 +46,9 @@ def train_command(
     the decision what to link are fitted on half of them; the summary says how good the model is on the other
     half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads.
 
+    Before it starts, it says how much disk space it needs, up to three times the compressed dumps beside the
+    model itself, and refuses if that is not free.
+
     A stopped training run continues where it left off; after success, it does nothing. The single
     stages, pboh extract, pboh count and pboh build, have more options. The paper's model ignores words
     counted fewer than 3 times whatever --min-word-count says.
@@ -52,15 +56,20 @@ def train_command(
     \b
     Examples:
       pboh train simplewiki-latest-pages-articles.xml.bz2 --out model
-      pboh train enwiki-*-multistream*.bz2 --out model --memory 8GB --no-keep-work
+      pboh train enwiki-*-multistream*.bz2 --out model --memory 8GB
     """
-    from pboh.corpus.extract import Options
+    from pboh.corpus.extract import Options, input_files
     from pboh.counts import CountOptions
     from pboh.model.build import BuildOptions
-    from pboh.train import FitOptions, train
+    from pboh.train import FitOptions, needed_disk, train
 
     counting = CountOptions(
         min_word_count=min_word_count, top=top, crosswikis=crosswikis, names_in_text=names_in_text
+    )
+    needed = needed_disk(input_files(dumps))
+    console.print(
+        f"needs up to {gigabytes(needed)} of disk space and {gigabytes(parse_size(memory))} of memory",
+        soft_wrap=True,
     )
     with progress("training", continues=True) as report:
         made = train(
@@ -74,10 +83,13 @@ def train_command(
         console.print(problem, style="yellow", soft_wrap=True, markup=False)
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
+    if used := made.get("used"):
+        for kind in ("memory", "disk"):
+            figures[f"peak_{kind}_megabytes"] = max(stage[f"{kind}_megabytes"] for stage in used.values())
     summarise(title, figures)
     achieved = {name: made[name] for name in ("held_out", "found_names") if made.get(name)}
     if json is not None:
-        write_json(json, figures | {"fitted": made.get("fitted", False)} | achieved)
+        write_json(json, figures | {"fitted": made.get("fitted", False)} | achieved | {"stages": used or {}})
     _show(**achieved)
     if not (no_fit or made["fitted"]):
         what = "not calibrated: there are too few pages to set aside"

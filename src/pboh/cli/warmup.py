@@ -20,7 +20,7 @@ TEXTS = ("Paris and Rome near Georgia.", "Paris and Rome near Goergia, déjà.",
 MODEL = ("--model", "model")
 STEPS = (
     ("train", "wiki.xml.bz2", "sentences.jsonl", "--out", "model", "--workers", "1"),
-    ("extract", "pages.jsonl", "--out", "corpus", "--workers", "1"),
+    ("extract", "pages.jsonl", "wiki.xml.bz2", "--out", "corpus", "--workers", "1"),
     *(("link", text, *MODEL) for text in TEXTS),
     ("link", TEXTS[0], *MODEL, "--paper"),
     ("annotate", "gold.jsonl", *MODEL, "--explain"),
@@ -30,7 +30,7 @@ STEPS = (
     ("tune", *MODEL, "-v", "gold.jsonl", "--fit"),
     ("tune", *MODEL, "-v", "gold.jsonl", "--vary", "tau=0.4,0.5", "--rounds", "1", "--workers", "1"),
     ("calibrate", *MODEL, "-v", "gold.jsonl", "--no-write"),
-    ("learn", *MODEL, "--corpus", "model.work/corpus", "--epochs", "1", "--held-out", "1"),
+    ("learn", *MODEL, "--corpus", "corpus", "--epochs", "1", "--held-out", "1"),
     ("evaluate", "gold.jsonl", *MODEL, "--systems", "learned,learnedcontext"),
     ("prune", *MODEL, "--out", "small"),
     ("entities", "add", "entities.jsonl", *MODEL),

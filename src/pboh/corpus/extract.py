@@ -26,7 +26,7 @@ from pboh.corpus.readers.dump import Header, open_source
 from pboh.corpus.tables.first_pass import SHOWN, Figures, scan, warm_up
 from pboh.corpus.tables.held_out import hold_out
 from pboh.corpus.tables.resolve import Chunks, resolve
-from pboh.corpus.tables.second_pass import TITLES, write_chunk, write_named_subjects
+from pboh.corpus.tables.second_pass import SCANNED, TITLES, write_chunk, write_named_subjects
 from pboh.corpus.titles import Site
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
 from pboh.files.memory import PeakMemory, processors
@@ -36,6 +36,8 @@ from pboh.files.writing import claimed, disk_errors, read_json, write_json, writ
 
 FORMAT, VERSION = "pboh-corpus", 1
 TABLES = ("pages", "entities", "links", "context_words", "words", "texts", "subjects")
+TOKENS = "tokens"
+"""Table that takes the place of ``context_words`` where counting looks around links itself."""
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"
 _STAGES = {
     "scan": "scan",
@@ -50,7 +52,8 @@ class Options:
     """Everything the result depends on, beside the files; a chunk's size follows from theirs if not given.
 
     ``hold_out`` pages are set aside and not counted; None lets the size of the corpus decide (see
-    :mod:`pboh.corpus.tables.held_out`).
+    :mod:`pboh.corpus.tables.held_out`). ``tokens`` keeps the words of pages, from which counting takes those
+    around links; otherwise they are counted here, chunk by chunk, in a table six times as large.
     """
 
     window: int = 50
@@ -60,6 +63,7 @@ class Options:
     conventions: Path | None = None
     chunk_size: int | None = None
     hold_out: int | None = 0
+    tokens: bool = False
 
 
 def extract(
@@ -93,7 +97,7 @@ def extract(
 
 def _affordable(workers: int, memory: int) -> int:
     """Workers that fit: each may hold a chunk's text several times over (measured: 350 MB)."""
-    return max(1, min(workers, int((memory - (300 << 20)) / (400 << 20))))
+    return max(1, min(workers, int((memory - (250 << 20)) / (370 << 20))))
 
 
 def input_files(inputs: Sequence[str | Path]) -> list[Path]:
@@ -157,7 +161,7 @@ def _is_ours(folder: Path) -> bool:
     if manifest.is_file():
         content = read_json(manifest, "the corpus manifest", OutputError)
         return isinstance(content, dict) and content.get("format") == FORMAT
-    return {path.name for path in folder.iterdir()} <= {_WORK, *TABLES} and (folder / _WORK).is_dir()
+    return {path.name for path in folder.iterdir()} <= {_WORK, *TABLES, TOKENS} and (folder / _WORK).is_dir()
 
 
 class _Run:
@@ -208,7 +212,7 @@ class _Run:
                 "subjects": True,
             },
             "resolve": {"red_links": options.red_links, "hold_out": options.hold_out},
-            "write": {"window": options.window},
+            "write": {"window": options.window, **({"tokens": True} if options.tokens else {})},
         }
 
     def _finished(self, plan: dict[str, Any]) -> dict[str, Any] | None:
@@ -230,7 +234,10 @@ class _Run:
             same = same and known.get(stage) == plan[stage]
             if not same:
                 shutil.rmtree(self._work / folder, ignore_errors=True)
-        for table in () if same else TABLES:
+        for chunk in () if same else (self._work / "scan").glob("[0-9]*"):
+            if not (chunk / f"{SCANNED[0]}.arrow").exists():  # its tables were written, with other options
+                shutil.rmtree(chunk)
+        for table in () if same else (*TABLES, TOKENS):
             shutil.rmtree(self._folder / table, ignore_errors=True)
         write_json(path, plan)
 
@@ -290,7 +297,8 @@ class _Run:
         tables, count = self._work / "tables", len(chunks.folders)
         done = [tables / "done" / f"{number:05d}.json" for number in range(count)]
         left = [number for number in range(count) if not done[number].is_file()]
-        how = (self._work / "index", tables, self._options.window, self._options.texts)
+        options = self._options
+        how = (self._work / "index", tables, options.window, options.texts, options.tokens)
         tasks = ((write_chunk, (chunks.place(number), chunks.folders[number], *how)) for number in left)
         for finished, _ in enumerate(self._pool.run(tasks), start=count - len(left) + 1):
             detail = f"writing tables, {finished:,} of {count:,} chunks"
@@ -303,7 +311,7 @@ class _Run:
         self, plan: dict[str, Any], scanned: Sequence[Figures], index: Figures, written: Sequence[Figures]
     ) -> dict[str, Any]:
         """Move the tables to where they belong; the manifest, written last, makes the corpus complete."""
-        for name in TABLES:
+        for name in (*TABLES, TOKENS):
             finished = self._work / ("index" if name in ("pages", "entities", "words") else "tables") / name
             if finished.is_dir():
                 shutil.rmtree(self._folder / name, ignore_errors=True)
@@ -326,7 +334,7 @@ class _Run:
             "words": index["words"],
             "word_tokens": total("tokens"),
             "subjects": total("subjects", written),
-            "context_rows": total("context_words", written),
+            **({} if self._options.tokens else {"context_rows": total("context_words", written)}),
             "megabytes": round(total("bytes") / 1e6, 3),
             "input_megabytes": round(self._total / 1e6, 3),
         }
@@ -346,6 +354,7 @@ class _Run:
                 "texts": self._options.texts,
                 "chunk_size": self._chunk_size,
                 "hold_out": self._options.hold_out,
+                **({"tokens": True} if self._options.tokens else {}),
             },
             "statistics": statistics,
             "plan": plan,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pboh.counts.count import count
+from pboh.counts.inputs import SpentError
 from pboh.counts.options import CountOptions
 
-__all__ = ["CountOptions", "count"]
+__all__ = ["CountOptions", "SpentError", "count"]

@@ -15,7 +15,9 @@ import msgspec
 from pboh.counts.engine import DuckDB, Engine
 from pboh.counts.inputs import (
     RELATIONS,
+    TOKENS,
     Input,
+    SpentError,
     check_inputs,
     open_input,
     read_json,
@@ -39,18 +41,25 @@ def count(
     engine: Engine | None = None,
     memory: int = 4 << 30,
     threads: int | None = None,
+    keep_steps: bool | None = None,
+    spend: bool = False,
     report: Report = silent,
 ) -> dict[str, Any]:
     """Count corpus folders, and add counts folders, into the folder ``out``; returns its manifest.
 
     Steps that an earlier run finished with the same inputs and options are not done again. The key ``fresh``
-    of the answer says whether there was anything to do.
+    of the answer says whether there was anything to do. Tables on the way to the result are removed when they
+    are no longer read, unless ``keep_steps`` (by default, if sums are kept). With ``spend``, the words of
+    pages, by far the largest table that nobody else reads, are removed from corpora when they are counted.
     """
     options = options or CountOptions()
     own_engine = engine is None
     engine = engine or DuckDB(Path(out), memory, threads)
     try:
-        return Counting(engine, [str(path) for path in inputs], str(out), options, report).run()
+        counting = Counting(
+            engine, [str(path) for path in inputs], str(out), options, report, keep_steps, spend
+        )
+        return counting.run()
     finally:
         if own_engine:
             engine.close()
@@ -60,7 +69,14 @@ class Counting:
     """One run of the steps into one folder."""
 
     def __init__(
-        self, engine: Engine, inputs: Sequence[str], out: str, options: CountOptions, report: Report
+        self,
+        engine: Engine,
+        inputs: Sequence[str],
+        out: str,
+        options: CountOptions,
+        report: Report,
+        keep_steps: bool | None = None,
+        spend: bool = False,
     ) -> None:
         if not inputs:
             raise InputError("there is nothing to count", todo="Pass a folder written by pboh extract")
@@ -69,8 +85,9 @@ class Counting:
         if self.out in {one.folder for one in self.inputs}:
             raise InputError("the output folder is also an input", where=out, todo="Choose another --out")
         self.language = _language(self.inputs)
-        self.options = options
-        self.steps = {step.name: step for step in plan(engine, options, self.language)}
+        self.options, self.spend = options, spend
+        self.keep_steps = options.sums if keep_steps is None else keep_steps
+        self.steps = {step.name: step for step in plan(engine, options, self.language, self.inputs)}
         self._check_texts()
         self.state: dict[str, dict[str, Any]] = read_json(engine, self._at(STATE)) or {}
         self.wanted = self._fingerprints()
@@ -84,17 +101,38 @@ class Counting:
         if not todo and all(before.get(key) == value for key, value in self._description().items()):
             return {**before, "fresh": False}
         used = {name for step in todo for name in step.reads if name in RELATIONS}
+        if TOKENS in used and TOKENS in self.state.get("spent", {}) and not self._files_of(TOKENS):
+            raise SpentError("the words of its pages were removed when they had been counted",
+                             where=self.inputs[0].folder, todo="Write the corpus again")  # fmt: skip
         check_inputs(self.engine, self.inputs, sorted(used))
         self.engine.delete(self._at(MANIFEST))
         for number, step in enumerate(todo):
             self.report(number, len(todo), step.name)
             self._do(step, number, len(todo))
+            self._tidy({name for later in todo[number + 1 :] for name in later.reads})
         self.report(len(todo), len(todo), "done")
-        if not self.options.sums:
-            passing = [step.folder for step in self.steps.values() if not step.final]
-            for folder in [*passing, "sums"]:
-                self.engine.delete(self._at(folder))
+        if not self.keep_steps:
+            self.engine.delete(self._at("sums"))
         return self._finish(time.monotonic() - started)
+
+    def _kept(self, step: Step) -> bool:
+        """Whether a table is part of the result."""
+        return step.final and (self.options.sums or not step.folder.startswith("sums/"))
+
+    def _tidy(self, needed: set[str]) -> None:
+        """Remove the tables that no step left to do reads."""
+        for step in () if self.keep_steps else self.steps.values():
+            if step.name not in needed and not self._kept(step):
+                self.engine.delete(self._at(step.folder))
+        if self.spend and TOKENS not in needed and self._files_of(TOKENS):
+            self.state["spent"] = {TOKENS: self.wanted[TOKENS]}
+            self._save()
+            for table in filter(None, (one.table(TOKENS) for one in self.inputs)):
+                self.engine.delete(table)
+
+    def _files_of(self, relation: str) -> bool:
+        """Whether the inputs have the rows of a relation."""
+        return any(relation_files(self.engine, self.inputs, relation))
 
     def _at(self, path: str) -> str:
         return f"{self.out}/{path}"
@@ -102,6 +140,8 @@ class Counting:
     def _fingerprints(self) -> dict[str, str]:
         """Of each relation and step: a digest of its query and of everything it is made from."""
         digests = {name: _digest(relation_files(self.engine, self.inputs, name)) for name in RELATIONS}
+        if not self._files_of(TOKENS):
+            digests |= self.state.get("spent", {})
         for step in self.steps.values():
             digests[step.name] = _digest([step.sql, step.key, [digests[name] for name in step.reads]])
         return digests
@@ -114,8 +154,7 @@ class Counting:
         """Steps to do: stale results, and whatever they need that is not there."""
         needed: set[str] = set()
         for step in reversed(self.steps.values()):
-            kept = step.final and (self.options.sums or not step.folder.startswith("sums/"))
-            wanted = step.name in needed or kept
+            wanted = step.name in needed or self._kept(step)
             if wanted and not self._up_to_date(step):
                 needed |= {step.name, *step.reads}
             else:
@@ -180,7 +219,10 @@ class Counting:
             progress = {"fingerprint": digest, "done": 0}
         for part in range(progress["done"], len(parts)):
             self.report(number + part / len(parts), total, f"{step.name} {part + 1}/{len(parts)}")
-            self.engine.write(fill(step.sql, parts[part]), f"{folder}/{part:05}")
+            if step.run_part:
+                step.run_part(self.engine, f"{folder}/{part:05}", parts[part])
+            else:
+                self.engine.write(fill(step.sql, parts[part]), f"{folder}/{part:05}")
             progress["done"] = part + 1
             self.state[f"{step.name}/parts"] = progress
             self._save()

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables.database import arrow_batches, database_errors, open_database, quoted
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
+from pboh.files.database import arrow_batches, database_errors, open_database, quoted
 from pboh.files.memory import processors
 from pboh.files.writing import claimed, disk_errors, remove, written_aside
 
@@ -34,6 +34,8 @@ class Engine(Protocol):
     """What a SQL engine must do for us; paths are strings that only the engine interprets."""
 
     memory: int
+    local: bool
+    threads: int  # of this process
 
     def read_text(self, path: str) -> str | None:
         """Content of a small file, None when there is none."""
@@ -59,14 +61,17 @@ class Engine(Protocol):
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Result of a small query."""
 
-    def batches(self, sql: str) -> Batches:
-        """Result of a query, a few thousand rows at a time."""
+    def batches(self, sql: str, rows: int = ROWS_PER_BATCH, ordered: bool = False) -> Batches:
+        """Result of a query, some rows at a time; ``ordered``: in the order of the table it reads."""
 
     def write(self, sql: str, folder: str) -> None:
         """Write the result of a query as Parquet files, in its order, whole or not at all."""
 
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         """Write what a Python function makes of the batches of a query, in any order."""
+
+    def write_batches(self, batches: Batches, schema: pa.Schema, folder: str, **how: Any) -> None:
+        """Write batches as Parquet in their order, whole or not at all; only if the engine is local."""
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         """Write what a Python function makes of batches (line, text) of a text file, plain or .bz2."""
@@ -77,6 +82,8 @@ class Engine(Protocol):
 
 class DuckDB:
     """The default engine: one process, local folders, never more than ``memory`` bytes."""
+
+    local = True
 
     def __init__(self, out: Path, memory: int = 4 << 30, threads: int | None = None) -> None:
         if memory < LEAST_MEMORY:
@@ -90,8 +97,8 @@ class DuckDB:
         shutil.rmtree(self._spill, ignore_errors=True)
         for left_over in [*out.rglob(".*.tmp")]:
             remove(left_over)
-        cores = max(1, min(threads or processors(), self.memory // BYTES_PER_THREAD))
-        self._database = open_database(self._spill, self.memory, cores)
+        self.threads = max(1, min(threads or processors(), self.memory // BYTES_PER_THREAD))
+        self._database = open_database(self._spill, self.memory, self.threads)
 
     def read_text(self, path: str) -> str | None:
         try:
@@ -143,20 +150,29 @@ class DuckDB:
         with self._errors():
             return list(self._database.execute(sql).fetchall())
 
-    def batches(self, sql: str) -> Batches:
+    def batches(self, sql: str, rows: int = ROWS_PER_BATCH, ordered: bool = False) -> Batches:
         with self._errors():
-            yield from arrow_batches(self._database, sql, ROWS_PER_BATCH)
+            self._database.execute(f"SET preserve_insertion_order = {ordered}")
+            yield from arrow_batches(self._database, sql, rows)
 
     def write(self, sql: str, folder: str) -> None:
         with self._folder(folder) as aside, self._errors():
             file = quoted(aside / "part-00000.parquet")
+            self._database.execute("SET preserve_insertion_order = False")
             self._database.execute(f"COPY ({sql}) TO {file} (FORMAT parquet, COMPRESSION zstd)")
 
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        self._write_batches(function(self.batches(sql)), schema, folder)
+        self.write_batches(function(self.batches(sql)), schema, folder)
+
+    def write_batches(self, batches: Batches, schema: pa.Schema, folder: str, **how: Any) -> None:
+        with self._folder(folder) as aside:
+            file = aside / "part-00000.parquet"
+            with pq.ParquetWriter(file, schema, compression="zstd", **how) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
-        self._write_batches(function(_line_batches(Path(path))), schema, folder)
+        self.write_batches(function(_line_batches(Path(path))), schema, folder)
 
     def close(self) -> None:
         self._database.close()
@@ -164,13 +180,6 @@ class DuckDB:
         self._claim.close()
         with suppress(OSError):
             self._out.rmdir()
-
-    def _write_batches(self, batches: Batches, schema: pa.Schema, folder: str) -> None:
-        with self._folder(folder) as aside:
-            file = aside / "part-00000.parquet"
-            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
 
     @contextmanager
     def _folder(self, folder: str) -> Iterator[Path]:

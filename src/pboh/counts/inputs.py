@@ -32,6 +32,8 @@ RELATIONS = {
     "input_page_ids": Relation("entity INT, id BIGINT", "pages", "entities"),
     "input_links": Relation("page INT, anchor STRING, entity INT", "links"),
     "input_context_words": Relation("entity INT, word INT, count INT", "context_words", "sums/word_entity"),
+    "input_tokens": Relation("page INT, words ARRAY<INT>", "tokens"),
+    "input_placed_links": Relation("page INT, entity INT, before INT, after INT", "links"),
     "input_words": Relation("word INT, text STRING, count BIGINT", "words", "words"),
     "input_texts": Relation("page INT, text STRING", "texts"),
     "input_subjects": Relation(
@@ -42,6 +44,7 @@ RELATIONS = {
     "counted_crosswikis": Relation("name STRING, title STRING, count BIGINT", counts="sums/crosswikis"),
     "counted_incidences": Relation("entity INT, document INT", counts="incidences"),
 }
+TOKENS = "input_tokens"
 NO_INT, NO = "CAST(NULL AS INT)", "FALSE"
 # (relation, whether in a counts folder, column): what to select where the table has no such column
 COMPUTED = {
@@ -53,6 +56,10 @@ COMPUTED = {
 }
 
 
+class SpentError(CorpusError):
+    """A corpus whose words were counted and removed has to be counted again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One folder to count and what its manifest says."""
@@ -61,12 +68,19 @@ class Input:
     counted: bool
     manifest: dict[str, Any]
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether it is a corpus with the words of its pages, instead of those around links."""
+        return not self.counted and bool(self.manifest.get("options", {}).get("tokens"))
+
     def table(self, relation: str) -> str | None:
         """The folder with the rows of ``relation``, None when an input of this kind has no such rows."""
         if self.counted and relation == "input_page_ids" and not self.manifest.get("page_ids"):
             return None  # counted before entities carried the numbers of their pages
         if relation == "input_subjects" and not self._knows_subjects():
             return None  # written before pages said what they are about
+        if relation in (TOKENS, "input_placed_links") and not self.has_tokens:
+            return None
         table = RELATIONS[relation].counts if self.counted else RELATIONS[relation].corpus
         return table and f"{self.folder}/{table}"
 

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 from math import ceil
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-from pboh.counts import crosswikis
+import pyarrow as pa
+
+from pboh.corpus.tables.second_pass import COUNTS, DELTA
+from pboh.counts import crosswikis, pairs
 from pboh.counts.engine import Engine
+from pboh.counts.inputs import Input
 from pboh.counts.options import CountOptions
 from pboh.errors import InputError
+
+if TYPE_CHECKING:
+    from pboh.counts.contexts import Contexts
 
 # Bytes a row takes in DuckDB's hash tables, generously; the number of shares follows from them.
 BYTES_PER_PAIR = 48
 BYTES_PER_WORD_ROW = 64
 # A share may fill this part of the memory limit; sorting and writing need the rest.
 SHARE_OF_MEMORY = 0.5
+# zstd finds nothing in sorted words that their differences do not say
+DIFFERENCES = dict.fromkeys(("entity", "word", "count"), DELTA)
+TOTALS = pa.schema([("entity", pa.int32()), ("total", pa.int64())])
 
 Parts = Callable[[Engine], list[dict[str, int]]]
 
@@ -35,6 +47,7 @@ class Step:
     final: bool = False
     parts: Parts | None = None
     run: Callable[[Engine, str], None] | None = None
+    run_part: Callable[[Engine, str, dict[str, int]], None] | None = None
     note: Callable[[Engine], dict[str, Any]] | None = None
     key: tuple[Any, ...] = ()
     also_reads: tuple[str, ...] = ()
@@ -58,7 +71,7 @@ def fill(sql: str, parameters: Mapping[str, object]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: str(parameters.get(match[1], match[0])), sql)
 
 
-def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
+def plan(engine: Engine, options: CountOptions, language: str, inputs: Sequence[Input]) -> list[Step]:
     """All steps in an order in which each reads only what comes before it."""
 
     def table(name: str, folder: str, **parameters: object) -> Step:
@@ -73,6 +86,7 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("entity_ids", "steps/entity_ids"),
         table("words", "words"),
         table("word_ids", "steps/word_ids"),
+        *word_steps(engine, options, inputs),
         table("documents", "steps/documents"),
         table("pages", "sums/pages"),
         table("anchors", "sums/anchors"),
@@ -83,10 +97,7 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
         table("document_sizes", "steps/document_sizes"),
         table("entities", "entities"),
         table("subjects", "subjects"),
-        Step("distinct_pairs", "steps/distinct_pairs", statistic("distinct_pairs"), parts=pair_shares),
-        Step("word_sums", "sums/word_entity", statistic("word_sums"), final=True, parts=entity_ranges),
-        table("word_entity", "word_entity", min_word_count=options.min_word_count),
-        table("word_totals", "word_totals"),
+        pairs_step(engine),
         Step("totals", "steps/totals", statistic("totals"), final=True, note=_totals),
     ]
     if options.names_in_text:
@@ -98,12 +109,70 @@ def plan(engine: Engine, options: CountOptions, language: str) -> list[Step]:
     return steps
 
 
+def word_steps(engine: Engine, options: CountOptions, inputs: Sequence[Input]) -> list[Step]:
+    """N(w,e) and Z_e: from the words around links that extraction counted, or from the tokens it kept."""
+    least = options.min_word_count
+    pruned = Step("word_entity", "word_entity", statistic("word_entity", min_word_count=least), final=True)
+    totals = Step("word_totals", "word_totals", statistic("word_totals"), final=True)
+    if not any(one.has_tokens for one in inputs):
+        sums = Step("word_sums", "sums/word_entity", statistic("word_sums"), final=True, parts=entity_ranges)
+        return [sums, pruned, totals]
+    if not (engine.local and all(one.has_tokens for one in inputs)):
+        what = "a corpus of pboh train is counted on this machine, and not together with others"
+        raise InputError(what, todo="Write the corpus again with pboh extract")
+    if not options.sums:
+        return token_steps(inputs, "word_entity", "word_entity", least)
+    [sums, _] = token_steps(inputs, "word_sums", "sums/word_entity", 1)
+    return [sums, pruned, totals]
+
+
+def token_steps(inputs: Sequence[Input], name: str, folder: str, least: int) -> list[Step]:
+    """N(w,e) from the count ``least`` on, and Z_e, of the words around links, found in tokens."""
+    held: list[Contexts] = []
+
+    def contexts(engine: Engine) -> Contexts:
+        from pboh.counts.contexts import Contexts  # noqa: PLC0415 - compiles kernels
+
+        if not held:
+            held.append(Contexts(engine, inputs))
+        return held[0]
+
+    def ranges(engine: Engine) -> list[dict[str, int]]:
+        return contexts(engine).ranges()
+
+    def write_range(engine: Engine, folder: str, part: dict[str, int]) -> None:
+        rows = contexts(engine).rows(**part, least=least)
+        engine.write_batches(rows, COUNTS, folder, use_dictionary=False, column_encoding=DIFFERENCES)
+
+    def write_totals(engine: Engine, folder: str) -> None:
+        engine.write_batches(contexts(engine).total_rows(), TOTALS, folder)
+        held.clear()
+
+    reads = ("input_tokens", "input_placed_links", "entity_ids", "word_ids", "words")
+    return [
+        Step(name, folder, "", True, ranges, run_part=write_range, key=(least,), also_reads=reads),
+        Step("word_totals", "word_totals", "", True, run=write_totals, also_reads=reads),
+    ]
+
+
+def pairs_step(engine: Engine) -> Step:
+    """The number of distinct pairs: by a kernel on this machine, elsewhere by SQL."""
+    name, folder, sql = "distinct_pairs", "steps/distinct_pairs", statistic("distinct_pairs")
+    if not engine.local:
+        return Step(name, folder, sql, parts=pair_shares)
+
+    def count_share(engine: Engine, folder: str, share: dict[str, int]) -> None:
+        engine.write_batches(pairs.distinct_pairs(engine, **share), pairs.SCHEMA, folder)
+
+    return Step(name, folder, sql, parts=pairs.shares, run_part=count_share)
+
+
 def pair_shares(engine: Engine) -> list[dict[str, int]]:
     """As many shares of the entities as it takes to keep the pairs of one share in memory."""
-    [(pairs,)] = engine.rows(
+    [(found,)] = engine.rows(
         "SELECT SUM(n * (n - 1)) FROM (SELECT COUNT(*) AS n FROM incidences GROUP BY document) AS sizes"
     )
-    parts = max(1, ceil((pairs or 0) / 2 * BYTES_PER_PAIR / (engine.memory * SHARE_OF_MEMORY)))
+    parts = max(1, ceil((found or 0) / 2 * BYTES_PER_PAIR / (engine.memory * SHARE_OF_MEMORY)))
     return [{"parts": parts, "part": part} for part in range(parts)]
 
 
@@ -142,10 +211,15 @@ def occurrences_step() -> Step:
     sql = statistic("document_texts")
 
     def run(engine: Engine, folder: str) -> None:
-        from pboh.counts.occurrences import SCHEMA, Dictionary  # noqa: PLC0415 - compiles kernels
+        from pboh.counts import occurrences  # noqa: PLC0415 - compiles kernels
 
         batches = engine.batches("SELECT name FROM name_ids ORDER BY id")
         names = (batch["name"].to_pylist() for batch in batches)
-        engine.write_mapped(sql, Dictionary.of(names).count_batches, SCHEMA, folder)
+        beside = Path(folder).parent if engine.local else None
+        with TemporaryDirectory(".tmp", ".names.", beside) as scratch:
+            held, pages = engine.memory // 16, occurrences.document_pages(engine)
+            known = occurrences.Dictionary.of(names, Path(scratch), held, pages, engine.threads)
+        engine.write_mapped(sql, known.count_batches, occurrences.SCHEMA, folder)
 
-    return Step("name_occurrences", "steps/name_occurrences", sql, run=run, also_reads=("name_ids",))
+    reads = ("name_ids", "documents")
+    return Step("name_occurrences", "steps/name_occurrences", sql, run=run, also_reads=reads)

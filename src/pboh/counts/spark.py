@@ -42,6 +42,9 @@ def open_session(master: str | None = None, name: str = "pboh count") -> SparkSe
 class Spark:
     """Spark behind the interface of an engine; folders are URIs that Spark's file systems understand."""
 
+    local = False
+    threads = 1
+
     def __init__(
         self, memory: int = 4 << 30, master: str | None = None, session: SparkSession | None = None
     ) -> None:
@@ -120,11 +123,11 @@ class Spark:
         with self._errors():
             return [tuple(row) for row in self._session.sql(sql).collect()]
 
-    def batches(self, sql: str) -> Batches:
+    def batches(self, sql: str, rows: int = ROWS_PER_BATCH, ordered: bool = False) -> Batches:
         with self._errors():
             frame = self._session.sql(sql)
             found = frame.toLocalIterator(prefetchPartitions=True)
-            while some := list(islice(found, ROWS_PER_BATCH)):
+            while some := list(islice(found, rows)):
                 columns = [list(values) for values in zip(*some, strict=True)]
                 yield pa.RecordBatch.from_arrays([pa.array(values) for values in columns], frame.columns)
 
@@ -135,6 +138,9 @@ class Spark:
     def write_mapped(self, sql: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         with self._errors():
             self._write(self._session.sql(sql).mapInArrow(function, _spark_schema(schema)), folder)
+
+    def write_batches(self, batches: Batches, schema: pa.Schema, folder: str, **how: Any) -> None:
+        raise NotImplementedError("what is made in this process is not on the cluster")
 
     def write_lines(self, path: str, function: Mapper, schema: pa.Schema, folder: str) -> None:
         with self._errors():

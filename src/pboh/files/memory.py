@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -30,11 +30,7 @@ def peak_memory_megabytes() -> float:
 
 
 class PeakMemory:
-    """The most memory several processes held together, shared pages counted once; ten looks a second.
-
-    Pages of files (libraries, mostly) are taken to be the same ones in all processes: asking the system which
-    are would cost far more.
-    """
+    """The most memory several processes held together; ten looks a second."""
 
     def __init__(self, processes: Callable[[], list[int]]) -> None:
         self._processes = processes
@@ -57,9 +53,17 @@ class PeakMemory:
 
     def _watch(self) -> None:
         while not self._done.wait(0.1):
-            held = [_resident(process) for process in self._processes()]
-            together = sum(own for own, _ in held) + max(of_files for _, of_files in held)
-            self._peak = max(self._peak, together / (1 << 20))
+            self._peak = max(self._peak, together(self._processes()) / (1 << 20))
+
+
+def together(processes: Sequence[int]) -> int:
+    """Bytes of memory that processes hold, shared pages counted once.
+
+    Pages of files (libraries, mostly) are taken to be the same ones in all processes: asking the system which
+    are would cost far more.
+    """
+    held = [_resident(process) for process in processes]
+    return sum(own for own, _ in held) + max(of_files for _, of_files in held)
 
 
 def _resident(process: int) -> tuple[int, int]:

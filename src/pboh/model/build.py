@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,26 +16,35 @@ import pyarrow.parquet as pq
 
 import pboh
 from pboh.errors import CountsError
+from pboh.files.by_hash import ByHash
+from pboh.files.database import arrow_batches, database_errors, open_database, quoted
+from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
 from pboh.files.writing import read_json
-from pboh.model.fuzzy import build_index
+from pboh.model.fuzzy import index_parts
 from pboh.model.link_probability import LinkCounts
 from pboh.model.names import Layer, NameCollector
-from pboh.model.store import ModelWriter
+from pboh.model.store import ArrayFile, ModelWriter
 from pboh.model.subjects import add_subjects
 from pboh.model.tables import (
-    Arrays,
+    WORD_THRESHOLDS,
     background_probability,
-    context_table,
-    offsets_of,
-    posting_table,
-    title_table,
+    head_table,
+    merged_titles,
+    offsets_of_sizes,
+    run_starts,
     word_table,
 )
 from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, make_vectors
 from pboh.text.folding import fold, squeeze
-from pboh.text.hashing import Array, hash_strings, string_blob
+from pboh.text.hashing import Array, bucket_parts, hash_strings, hash_words
 from pboh.text.matcher import beginnings, make_filter
+
+AT_A_TIME = 1 << 17
+"""Rows of a table that are held at a time."""
+LEAST_MEMORY = 128 << 20
+"""What DuckDB needs to put names in order."""
+_AGAIN = "Run pboh count again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +58,16 @@ class BuildOptions:
 
 
 def build_model(
-    counts: Path, out: Path, options: BuildOptions | None = None, report: Report = silent
+    counts: Path,
+    out: Path,
+    options: BuildOptions | None = None,
+    report: Report = silent,
+    memory: int = 4 << 30,
 ) -> dict[str, Any]:
-    """Write the model of a counts folder to ``out``; returns its description (``model.json``)."""
+    """Write the model of a counts folder to ``out``; returns its description (``model.json``).
+
+    ``memory`` decides how much is sorted at a time, and changes nothing in the model.
+    """
     options = options or BuildOptions()
     info = read_json(counts / "counts.json", "the counts' description", CountsError)
     if not isinstance(info, dict) or info.get("format") != "pboh-counts":
@@ -58,14 +75,13 @@ def build_model(
             "this is not a counts folder", where=counts, todo="Make one with: pboh count CORPUS"
         )
     with ModelWriter(out) as writer:
-        build = _Build(counts, options)
-        steps: tuple[Callable[[], Arrays], ...]
-        steps = build.entities, build.postings, build.words, build.names, build.fuzzy
+        build = _Build(counts, options, writer, memory)
+        steps = (build.entities, build.postings, build.words, build.names, build.fuzzy)
         for k, step in enumerate(steps):
             report(k, len(steps) + 1, step.__name__)
-            writer.add_all(step())
+            step()
         build.totals |= add_subjects(counts, writer)
-        writer.add_all(build.vectors(writer.aside, partial(_after, len(steps), report)))
+        build.vectors(partial(_after, len(steps), report))
         description = {
             "pboh": pboh.__version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -86,109 +102,274 @@ def _after(steps: int, report: Report, done: float, total: float | None = None, 
 
 
 class _Build:
-    """The steps from counts to arrays, in order: later ones use what earlier ones found."""
+    """The steps from counts to arrays, in order: later ones use what earlier ones found.
 
-    def __init__(self, counts: Path, options: BuildOptions) -> None:
-        self.counts, self.options = counts, options
-        self.titles: list[str] = []
-        self.popularity = np.empty(0)
+    Tables are read in batches and arrays written as they come; what has to be sorted is sorted outside
+    memory. Held are a few numbers per entity and word, and the strings of one batch.
+    """
+
+    def __init__(self, counts: Path, options: BuildOptions, writer: ModelWriter, memory: int) -> None:
+        self.counts, self.options, self.writer = counts, options, writer
         self.totals: dict[str, int] = {}
-        self.known: list[str] = []  # lower-cased anchor texts
-
-    def _open(self, table: str) -> pq.ParquetDataset:
-        try:
-            return pq.ParquetDataset(self.counts / table)
-        except (OSError, pa.ArrowInvalid) as reason:
-            what, todo = f"the table {table} cannot be read ({reason})", "Run pboh count again"
-            raise CountsError(what, where=self.counts, todo=todo) from reason
-
-    def _columns(self, table: str, *names: str) -> list[Array]:
-        """Columns of a table as arrays, in file order."""
-        loaded = self._open(table).read(columns=list(names))
-        return [loaded.column(name).to_numpy() for name in names]
+        self._memory, self._held = memory, memory // 16  # bytes of rows to be sorted, which takes more
+        self._titles = ByHash(writer.scratch("titles"), self._held // 2, entity="<u4")
 
     def _batches(self, table: str, *names: str) -> Iterator[list[Array]]:
-        """Columns of a table, a million rows at a time."""
-        for fragment in self._open(table).fragments:
-            for batch in fragment.to_batches(columns=list(names), batch_size=1 << 20):
-                yield [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+        """Columns of a table in its order, many rows at a time."""
+        for batch in self._rows(table, *names):
+            yield [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
 
-    def entities(self) -> Arrays:
-        """How often every entity is linked, and the number of its page; titles follow with the names."""
-        table = self._open("entities").read()
-        order = np.argsort(table.column("entity").to_numpy())
-        self.titles = table.column("title").take(pa.array(order)).to_pylist()
-        self.popularity = table.column("occurrences").to_numpy()[order]
-        self.totals["entities"] = len(self.titles)
-        arrays = {
-            "entity_occurrences": self.popularity.astype(np.uint32),
-            "entity_marginal": table.column("marginal").to_numpy()[order].astype(np.int64),
-        }
-        if "id" in table.column_names and table.column("id").null_count < len(self.titles):
-            arrays["entity_page"] = table.column("id").fill_null(0).to_numpy()[order].astype(np.uint32)
-        return arrays
+    def _rows(self, table: str, *names: str) -> Iterator[pa.RecordBatch]:
+        for path in self._files(table):
+            with _readable(table, path), pq.ParquetFile(path) as file:
+                yield from file.iter_batches(AT_A_TIME, columns=list(names))
 
-    def postings(self) -> Arrays:
-        """The documents that link every entity."""
-        entity, document = self._columns("incidences", "entity", "document")
-        self.totals["documents"] = int(document.max(initial=-1)) + 1
-        return posting_table(offsets_of(entity, len(self.titles)), document)
+    def _files(self, table: str) -> list[Path]:
+        found = sorted(p for p in (self.counts / table).rglob("*.parquet") if not p.name.startswith("."))
+        if not found:
+            raise CountsError(f"the table {table} is missing", where=self.counts, todo=_AGAIN)
+        return found
 
-    def words(self) -> Arrays:
+    def entities(self) -> None:
+        """Titles, how often every entity is linked, and the number of its page."""
+        [first, *_] = self._files("entities")
+        with _readable("entities", first):
+            pages = ["id"] if "id" in pq.read_schema(first).names else []
+        numbered = False
+        with (
+            _strings(self.writer, "title") as titles,
+            self.writer.stream(entity_occurrences="<u4", entity_marginal="<i8") as (links, marginal),
+            self.writer.stream(entity_page="<u4") as [page],
+        ):
+            for batch in self._rows("entities", "entity", "title", "occurrences", "marginal", *pages):
+                start, rows = links.size, batch.num_rows
+                if not np.array_equal(batch["entity"].to_numpy(), np.arange(start, start + rows)):
+                    raise CountsError("the table entities is not in order", where=self.counts, todo=_AGAIN)
+                titles.append(batch["title"])
+                hashes = hash_strings(batch["title"].to_pylist())
+                self._titles.add(hashes, entity=np.arange(start, start + rows))
+                links.append(batch["occurrences"].to_numpy())
+                marginal.append(batch["marginal"].to_numpy())
+                for name in pages:
+                    numbered |= batch[name].null_count < rows
+                    page.append(batch[name].fill_null(0).to_numpy())
+        if not numbered:
+            self.writer.drop("entity_page")
+        self.totals["entities"] = links.size
+
+    def postings(self) -> None:
+        """The documents that link every entity, and N(e,e′) of those with the longest lists."""
+        sizes, documents = np.zeros(self.totals["entities"], np.int64), 0
+        with self.writer.stream(posting_document="<u4") as [posting]:
+            for entity, document in self._batches("incidences", "entity", "document"):
+                _add_up(sizes, entity)
+                documents = max(documents, int(document.max(initial=-1)) + 1)
+                posting.append(document)
+        self.totals["documents"] = documents
+        offsets = offsets_of_sizes(sizes)
+        heads, pairs = head_table(offsets, self.writer.mapped("posting_document"))
+        self.writer.add_all({"posting_offsets": offsets, "head_entity": heads, "head_pairs": pairs})
+
+    def words(self) -> None:
         """The vocabulary, and N(w,e)."""
-        number, text, count = self._columns("words", "word", "text", "count")
-        order = np.argsort(number)
-        vocabulary = word_table([str(t) for t in text[order]])
-        owner, sums = self._columns("word_totals", "entity", "total")
-        total = np.zeros(len(self.titles), np.float32)
-        total[owner] = sums
-        background = background_probability(count[order])
-        entity, word, count = self._columns("word_entity", "entity", "word", "count")
-        order = np.lexsort((word, entity))
-        contexts = context_table(entity[order], word[order], count[order], total)
-        return vocabulary | {"word_background": background} | contexts
+        hashes, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        for text, count in self._batches("words", "text", "count"):
+            hashes.append(hash_words(text.tolist()))
+            counts.append(count)
+        self.writer.add_all(word_table(np.concatenate(hashes)))
+        self.writer.add("word_background", background_probability(np.concatenate(counts)))
+        total = np.zeros(self.totals["entities"], np.float32)
+        for owner, sums in self._batches("word_totals", "entity", "total"):
+            total[owner] = sums
+        self.writer.add("context_total", total)
+        self._contexts(total.size)
 
-    def names(self) -> Arrays:
+    def _contexts(self, entities: int) -> None:
+        """N(w,e) in rows by entity and word; their mass and number per smallest count that is kept."""
+        sizes = np.zeros(entities, np.int64)
+        mass, types = np.zeros((2, len(WORD_THRESHOLDS), entities), np.uint32)
+        last = (-1, -1)
+        with self.writer.stream(context_word="<i4", context_count="<u2") as (words, counts):
+            for entity, word, count in self._batches("word_entity", "entity", "word", "count"):
+                if (int(entity[0]), int(word[0])) <= last or not _ascending(entity, word):
+                    raise CountsError("the table word_entity is not in order", where=self.counts, todo=_AGAIN)
+                last = int(entity[-1]), int(word[-1])
+                _add_up(sizes, entity)
+                for k, least in enumerate(WORD_THRESHOLDS):
+                    kept = count >= least
+                    _add_up(mass[k], entity[kept], count[kept])
+                    _add_up(types[k], entity[kept])
+                words.append(word)
+                counts.append(np.minimum(count, 65535))
+        self.writer.add("context_offsets", offsets_of_sizes(sizes))
+        self.writer.add("context_mass", mass.astype(np.float32))
+        self.writer.add("context_types", types.astype(np.float32))
+
+    def names(self) -> None:
         """The layered name table, and the titles and redirects by which an entity is known exactly."""
-        begins = [np.empty(0, np.uint64)]
-        collector = NameCollector(lambda names: begins.append(beginnings(names)))
-        redirects, owners = [np.empty(0, np.uint64)], [np.empty(0, np.uint32)]
-        known: set[str] = set()
-        for names, entity, source, count in self._batches("names", "name", "entity", "source", "count"):
-            anchors = (source == "anchor") | (source == "crosswikis")
-            collector.add_anchors(names[anchors].tolist(), entity[anchors], count[anchors])
-            known.update(squeeze(name).lower() for name in names[anchors])
-            for layer in (Layer.REDIRECT, Layer.DISAMBIGUATION):
-                rows = source == layer.name.lower()
-                collector.add(layer, [fold(name) for name in names[rows]], entity[rows], count[rows])
-            rows = source == "redirect"
-            redirects.append(hash_strings(names[rows].tolist()))
-            owners.append(entity[rows].astype(np.uint32))
-        for start in range(0, len(self.titles) if self.options.derived_names else 0, 1 << 18):
-            part = self.titles[start : start + (1 << 18)]
-            collector.add_titles(part, np.arange(start, start + len(part)))
-        arrays = collector.table(self.popularity, self.options.entries_per_name)
-        arrays["name_filter"] = make_filter(arrays["name_hash"], np.unique(np.concatenate(begins)))
-        if (self.counts / "names_in_text").exists():
-            links = LinkCounts(arrays["name_hash"], arrays["name_buckets"])
-            for texts, linked, total in self._batches("names_in_text", "name", "linked", "total"):
-                links.add(texts.tolist(), linked, total)
-            arrays |= links.probabilities()
-        self.known = sorted(known)
-        self.totals |= {"names": len(known), "name_keys": int(arrays["name_hash"].size)}
-        return arrays | title_table(self.titles, np.concatenate(redirects), np.concatenate(owners))
+        begins = ByHash(self.writer.scratch("begins"), self._held // 2)
+        collector = NameCollector(
+            lambda names: begins.add(beginnings(names)), self.writer.scratch("names"), self._held
+        )
+        known = self.writer.scratch("known.parquet")
+        with pq.ParquetWriter(known, _KNOWN, compression="zstd") as lowered:
+            for names, *columns in self._batches("names", "name", "entity", "source", "count"):
+                anchors = self._add_names(collector, names, *columns)
+                lower = {squeeze(name).lower() for name in anchors}
+                lowered.write_batch(pa.record_batch([pa.array(sorted(lower), pa.string())], schema=_KNOWN))
+        if self.options.derived_names:
+            for titles, entity in self._batches("entities", "title", "entity"):
+                collector.add_titles(titles.tolist(), entity)
+        self._write_names(collector)
+        self._write_filter(begins)
+        self._write_links()
+        self._write_titles()
+        self._write_known(known)
 
-    def fuzzy(self) -> Arrays:
+    def _add_names(
+        self, collector: NameCollector, names: Array, entity: Array, source: Array, count: Array
+    ) -> list[str]:
+        """Add a batch of names of all sources; returns the anchor texts among them."""
+        linked = (source == "anchor") | (source == "crosswikis")
+        anchors: list[str] = names[linked].tolist()
+        collector.add_anchors(anchors, entity[linked], count[linked])
+        for layer in (Layer.REDIRECT, Layer.DISAMBIGUATION):
+            rows = source == layer.name.lower()
+            collector.add(layer, [fold(name) for name in names[rows]], entity[rows], count[rows])
+        rows = source == "redirect"
+        self._titles.add(hash_strings(names[rows].tolist()), entity=entity[rows])
+        return anchors
+
+    def _write_names(self, collector: NameCollector) -> None:
+        popularity = np.array(self.writer.mapped("entity_occurrences"))
+        with (
+            self.writer.stream(name_hash="<u8", name_offsets="<u4") as (hashes, offsets),
+            self.writer.stream(name_entity="<u4", name_layer="|u1", name_count="<f4") as rows,
+        ):
+            for keys, *columns in collector.entries(popularity, self.options.entries_per_name):
+                starts = run_starts(keys) if keys.size else np.empty(0, np.int64)
+                hashes.append(keys[starts])
+                offsets.append(starts + rows[0].size)
+                for file, column in zip(rows, columns, strict=True):
+                    file.append(column)
+            offsets.append(np.asarray([rows[0].size]))
+        self._write_buckets("name")
+        self.totals["name_keys"] = hashes.size
+
+    def _write_buckets(self, table: str) -> None:
+        with self.writer.stream(**{f"{table}_buckets": "<u4"}) as [buckets]:
+            for part in bucket_parts(self.writer.mapped(f"{table}_hash")):
+                buckets.append(part)
+
+    def _write_filter(self, begins: ByHash) -> None:
+        distinct = ArrayFile(self.writer.scratch("begins.npy"), "<u8")
+        for *_, rows in begins.parts():
+            distinct.append(np.unique(rows["key"]))
+        distinct.close()
+        mapped = np.load(distinct.path, mmap_mode="c" if distinct.size else None)
+        self.writer.add("name_filter", make_filter(self.writer.mapped("name_hash"), np.asarray(mapped)))
+
+    def _write_links(self) -> None:
+        """How often names are links, if that was counted."""
+        if not (self.counts / "names_in_text").exists():
+            return
+        links = LinkCounts(self.writer.scratch("links"), self._held)
+        for texts, linked, total in self._batches("names_in_text", "name", "linked", "total"):
+            links.add(texts.tolist(), linked, total)
+        with self.writer.stream(name_link_written="|u1", name_link_folded="|u1") as (written, folded):
+            for form, codes in links.probabilities(self.writer.mapped("name_hash")):
+                (written if form == "written" else folded).append(codes)
+
+    def _write_titles(self) -> None:
+        with self.writer.stream(title_hash="<u8", title_entity="<u4") as (hashes, entities):
+            for *_, rows in self._titles.parts():
+                keys, owners = merged_titles(rows["key"], rows["entity"])
+                hashes.append(keys)
+                entities.append(owners)
+        self._write_buckets("title")
+
+    def _write_known(self, path: Path) -> None:
+        """The distinct lower-cased anchor texts, in order: what :meth:`fuzzy` indexes."""
+        query, spill = f"SELECT DISTINCT name FROM read_parquet({quoted(path)})", self.writer.scratch("spill")
+        with (
+            database_errors(self.counts, CountsError),
+            open_database(spill, max(self._memory // 3, LEAST_MEMORY), processors()) as database,
+        ):
+            if not self.options.fuzzy:
+                [[self.totals["names"]]] = database.execute(f"SELECT COUNT(*) FROM ({query})").fetchall()
+                return
+            with _strings(self.writer, "rescue") as names:
+                for batch in arrow_batches(database, f"{query} ORDER BY name", AT_A_TIME):
+                    names.append(batch["name"])
+        self.totals["names"] = names.size
+
+    def fuzzy(self) -> None:
         """Trigram index of the lower-cased anchor texts (section "Candidate Selection")."""
         if not self.options.fuzzy:
-            return {}
-        blob, offsets = string_blob(self.known)
-        index = {"blob": blob, "offsets": offsets, **build_index(blob, offsets)}
-        return {f"rescue_{name}": array for name, array in index.items()}
+            return
+        blob, offsets = self.writer.mapped("rescue_blob"), self.writer.mapped("rescue_offsets")
+        with self.writer.stream(rescue_postings="<u4") as [postings]:
+            for name, array in index_parts(blob, offsets, self._memory // 4):
+                if name == "postings":
+                    postings.append(array)
+                else:
+                    self.writer.add(f"rescue_{name}", array)
 
-    def vectors(self, folder: Path, report: Report) -> Arrays:
+    def vectors(self, report: Report) -> None:
         """Vectors of entities and words, from arrays that are written already."""
-        if not self.options.vectors:
-            return {}
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in COUNTED}
-        return make_vectors(arrays, VectorOptions(self.options.vectors), report)
+        if self.options.vectors:
+            arrays = {name: self.writer.mapped(name) for name in COUNTED}
+            self.writer.add_all(make_vectors(arrays, VectorOptions(self.options.vectors), report))
+
+
+_KNOWN = pa.schema([("name", pa.string())])
+
+
+class _Strings:
+    """Strings one behind the other as UTF-8, and the offsets that cut them apart, written as they come."""
+
+    def __init__(self, blob: ArrayFile, offsets: ArrayFile) -> None:
+        self._blob, self._offsets = blob, offsets
+        self._offsets.append(np.zeros(1, np.int64))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self._offsets.size - 1
+
+    def append(self, strings: pa.StringArray) -> None:
+        """Write more of them."""
+        _, bounds, letters = strings.cast(pa.string()).buffers()
+        if not len(strings):
+            return
+        ends = np.frombuffer(bounds, np.int32)[strings.offset : strings.offset + len(strings) + 1]
+        self._offsets.append(ends[1:].astype(np.int64) + (self._blob.size - ends[0]))
+        if letters is not None:
+            self._blob.append(np.frombuffer(letters, np.uint8)[ends[0] : ends[-1]])
+
+
+@contextmanager
+def _strings(writer: ModelWriter, name: str) -> Iterator[_Strings]:
+    with writer.stream(**{f"{name}_blob": "|u1", f"{name}_offsets": "<i8"}) as (blob, offsets):
+        yield _Strings(blob, offsets)
+
+
+@contextmanager
+def _readable(table: str, path: Path) -> Iterator[None]:
+    """Say in one sentence that a table is damaged."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as reason:
+        raise CountsError(f"the table {table} cannot be read ({reason})", where=path, todo=_AGAIN) from reason
+
+
+def _add_up(sums: Array, owners: Array, values: Array | None = None) -> None:
+    """Add values (or 1 for each row) to the sums of their owners, which ascend."""
+    if owners.size:
+        first, last = int(owners[0]), int(owners[-1]) + 1
+        sums[first:last] += np.bincount(owners - first, values, last - first).astype(sums.dtype)
+
+
+def _ascending(entity: Array, word: Array) -> bool:
+    """Whether rows are in the order of entities, and of words within each."""
+    return bool(np.all((entity[1:] > entity[:-1]) | ((entity[1:] == entity[:-1]) & (word[1:] > word[:-1]))))

@@ -16,7 +16,7 @@ integer: no hash can collide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -46,9 +46,17 @@ def build_index(blob: Array, offsets: Array) -> dict[str, Array]:
     order     u4[N]    name at each place; places are sorted by the number of grams, then by name
     bounds    i8[S+1]  first place with at least that many grams
     """
+    parts: dict[str, list[Array]] = {}
+    for name, array in index_parts(blob, offsets):
+        parts.setdefault(name, []).append(array)
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+
+def index_parts(blob: Array, offsets: Array, held: int = 1 << 40) -> Iterator[tuple[str, Array]]:
+    """The arrays of :func:`build_index`, of which ``postings`` may come in parts of about ``held`` bytes."""
     blob, offsets = np.ascontiguousarray(blob, np.uint8), np.ascontiguousarray(offsets, np.int64)
     names = len(offsets) - 1
-    buffer = np.empty(int(np.diff(offsets).max(initial=0)) + 1, np.uint64)
+    buffer = np.empty(_longest(offsets) + 1, np.uint64)
     sizes = np.zeros(names, np.uint16 if len(buffer) < 2**16 else np.uint32)
     grams, frequency = _frequencies(blob, offsets, buffer, sizes)
     rank = np.empty(len(grams), np.uint32)
@@ -56,18 +64,36 @@ def build_index(blob: Array, offsets: Array) -> dict[str, Array]:
     order = np.argsort(sizes, kind="stable").astype(np.uint32)
     bounds = offsets_of_sizes(np.bincount(sizes, minlength=1))
     del sizes
+    yield from (("grams", grams), ("rank", rank), ("order", order), ("bounds", bounds))
 
     keys, place = gram_table(grams)
     ranks = rank[place] if len(grams) else place.astype(np.uint32)
     count = np.zeros(len(grams), np.int64)
     count_postings(blob, offsets, buffer, keys, ranks, count)
     start = offsets_of_sizes(count)
-    postings, sketch, free = np.empty(start[-1], np.uint32), np.zeros(names, np.uint64), start[:-1].copy()
-    fill_postings(blob, offsets, order, buffer, keys, ranks, free, postings, sketch)
-    return {
-        "grams": grams, "rank": rank, "start": start, "postings": postings,
-        "sketch": sketch, "order": order, "bounds": bounds,
-    }  # fmt: skip
+    yield "start", start
+    sketch = np.zeros(names, np.uint64)
+    yield "postings", np.empty(0, np.uint32)
+    for low, high in _stretches(start, held // 4):
+        postings, free = np.empty(start[high] - start[low], np.uint32), start[low:high] - start[low]
+        fill_postings(blob, offsets, order, buffer, keys, ranks, low, free, postings, sketch)
+        yield "postings", postings
+    yield "sketch", sketch
+
+
+def _stretches(start: Array, most: int) -> Iterator[tuple[int, int]]:
+    """Neighbouring lists that have ``most`` entries together, or a single one that has more."""
+    low = 0
+    while low < len(start) - 1:
+        high = max(low + 1, int(np.searchsorted(start, start[low] + most, side="right")) - 1)
+        yield low, high
+        low = high
+
+
+def _longest(offsets: Array) -> int:
+    """Bytes of the longest name."""
+    steps = (offsets[first : first + AT_A_TIME + 1] for first in range(0, len(offsets), AT_A_TIME))
+    return max(int(np.diff(some).max(initial=0)) for some in steps)
 
 
 def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str) -> tuple[int, float] | None:

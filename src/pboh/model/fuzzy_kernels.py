@@ -106,16 +106,22 @@ def count_postings(blob, offsets, buffer, keys, ranks, count):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def fill_postings(blob, offsets, names, buffer, keys, ranks, free, postings, sketch):  # type: ignore[no-untyped-def]
-    """Append the places of ``names`` to the lists of their grams, and sketch the names."""
+def fill_postings(blob, offsets, names, buffer, keys, ranks, low, free, postings, sketch):  # type: ignore[no-untyped-def]
+    """Append the places of ``names`` to the lists of their grams, and sketch the names.
+
+    Only grams from rank ``low`` on, and as many as ``free`` says where lists end so far, have a list.
+    """
+    high = low + len(free)
     for i in range(len(names)):
         name = np.int64(names[i])
         n = _grams(blob, offsets[name], offsets[name + 1], buffer)
         for k in range(n):
             sketch[i] |= _bit(buffer[k])
         for k in range(_rarer_half(buffer, n, keys, ranks)):
-            postings[free[buffer[k]]] = i
-            free[buffer[k]] += 1
+            rank = np.int64(buffer[k])
+            if low <= rank < high:
+                postings[free[rank - low]] = i
+                free[rank - low] += 1
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -7,11 +7,13 @@ each further layer has a weight of its own at query time, and weight 0 switches 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 
+from pboh.files.by_hash import ByHash
 from pboh.model.tables import Arrays, name_table, place_in_run, run_starts, sums_of_runs
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, hash_strings
@@ -67,10 +69,14 @@ def derived_names(title: str) -> list[tuple[Layer, str]]:
     return names
 
 
+Rows = tuple[Array, Array, Array, Array]
+"""Keys, entities, layers and counts of names."""
+
+
 def best_entries(
     keys: Array, layers: Array, entities: Array, counts: Array, popularity: Array, cap: int
-) -> Arrays:
-    """Sum counts per (key, layer, entity), keep the ``cap`` best per key and layer, as one table.
+) -> Rows:
+    """Sum counts per (key, layer, entity) and keep the ``cap`` best per key and layer, by ascending key.
 
     ``keys`` are hashes of name forms. Within a key entries are ordered by layer, then by count (times
     popularity where counts say nothing), then by entity, so that a model does not depend on input order.
@@ -83,15 +89,20 @@ def best_entries(
     rank = summed * np.where(layers >= Layer.TITLE, popularity[entities] + 1.0, 1.0)
     order = np.lexsort((entities, -rank, layers, keys))
     order = order[place_in_run(run_starts(keys[order], layers[order]), order.size) < cap]
-    return name_table(keys[order], entities[order], layers[order], summed[order])
+    return keys[order], entities[order], layers[order], summed[order]
 
 
 class NameCollector:
     """Gathers name–entity entries of all layers as hashes, batch by batch, without keeping any string."""
 
-    def __init__(self, seen: Callable[[list[str]], None] | None = None) -> None:
-        """Begin; ``seen`` is shown every name in the forms that texts are searched for."""
-        self._parts: list[tuple[Array, Array, Array, Array]] = []
+    def __init__(
+        self, seen: Callable[[list[str]], None] | None = None, scratch: Path = Path(), held: int = 1 << 62
+    ) -> None:
+        """Begin; ``seen`` is shown every name in the forms that texts are searched for.
+
+        What is more than ``held`` bytes waits in the folder ``scratch``.
+        """
+        self._entries = ByHash(scratch, held, layer="u1", entity="<u4", count="<f4")
         self._seen = seen
 
     def add(self, layer: Layer, names: list[str], entities: Array, counts: Array | float = 1.0) -> None:
@@ -99,8 +110,7 @@ class NameCollector:
         keys = hash_strings(names)
         if self._seen is not None and layer != Layer.LOWER:
             self._seen(names)
-        values = np.broadcast_to(np.asarray(counts, np.float32), keys.shape)
-        self._parts.append((keys, np.full(keys.size, layer, np.uint8), entities.astype(np.uint32), values))
+        self._entries.add(keys, layer=layer, entity=entities, count=counts)
 
     def add_anchors(self, names: list[str], entities: Array, counts: Array) -> None:
         """Add anchor texts in the three forms they may be looked up by."""
@@ -121,8 +131,13 @@ class NameCollector:
         for layer, (names, owners) in derived.items():
             self.add(layer, names, np.asarray(owners, np.uint32))
 
+    def entries(self, popularity: Array, cap: int) -> Iterator[Rows]:
+        """The entries of the model's name table in its order, part by part."""
+        for *_, rows in self._entries.parts():
+            keys, layers, entities, counts = (rows[name] for name in ("key", "layer", "entity", "count"))
+            yield best_entries(keys, layers, entities, counts, popularity, cap)
+
     def table(self, popularity: Array, cap: int) -> Arrays:
         """The arrays of the model's name table."""
-        keys, layers, entities, counts = (np.concatenate(column) for column in zip(*self._parts, strict=True))
-        self._parts.clear()
-        return best_entries(keys, layers, entities, counts, popularity, cap)
+        parts = zip(*self.entries(popularity, cap), strict=True)
+        return name_table(*(np.concatenate(column) for column in parts))

@@ -38,6 +38,7 @@ from pboh.text.hashing import Array, string_at
 FORMAT = "pboh-model"
 VERSION = 1
 MANIFEST = "model.json"
+SCRATCH = "scratch"  # folder beside a model that is being written
 SMALL = 16 << 20  # bytes of files that are compared with their checksums at every opening
 LARGE = 1 << 30  # bytes whose first check takes seconds
 
@@ -180,8 +181,42 @@ def write_array(path: Path, array: Array) -> dict[str, Any]:
     with disk_errors(path), path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(array.reshape(-1).view(np.uint8).data)  # np.save would not say why it fails
-    shape, size = list(array.shape), path.stat().st_size
-    return {"dtype": array.dtype.str, "shape": shape, "bytes": size, "sha256": checksum(path)}
+    return _entry(path, array.dtype, list(array.shape))
+
+
+def _entry(path: Path, dtype: Any, shape: list[int]) -> dict[str, Any]:
+    """What the manifest says of an array."""
+    return {"dtype": dtype.str, "shape": shape, "bytes": path.stat().st_size, "sha256": checksum(path)}
+
+
+class ArrayFile:
+    """An array of one dimension that is written as it comes, so that it is never held."""
+
+    def __init__(self, path: Path, dtype: str) -> None:
+        self.path, self._dtype, self.size = path, np.dtype(dtype), 0
+        with disk_errors(path):
+            self._file = path.open("wb")
+            self._write_header()
+
+    def append(self, values: Array) -> None:
+        """Write more of it."""
+        values = np.ascontiguousarray(values, self._dtype)
+        with disk_errors(self.path):
+            self._file.write(values.data)
+        self.size += values.size
+
+    def close(self) -> dict[str, Any]:
+        """Finish the file; returns its entry in the manifest."""
+        with disk_errors(self.path):
+            self._file.seek(0)
+            self._write_header()
+            self._file.close()
+        return _entry(self.path, self._dtype, [self.size])
+
+    def _write_header(self) -> None:
+        """The header of a ``.npy``, which leaves room for any size."""
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size,)}
+        np.lib.format.write_array_header_1_0(self._file, header)
 
 
 class ModelWriter:
@@ -209,7 +244,8 @@ class ModelWriter:
         self._held.enter_context(claimed(self._work, folder))
         self.aside = self._work / "model"
         with disk_errors(folder):
-            shutil.rmtree(self.aside, ignore_errors=True)
+            for left_over in self._work.glob("[!.]*"):
+                remove(left_over)
             self.aside.mkdir()
 
     def __enter__(self) -> Self:
@@ -228,6 +264,27 @@ class ModelWriter:
         """Write several arrays."""
         for name, array in arrays.items():
             self.add(name, array)
+
+    @contextmanager
+    def stream(self, **dtypes: str) -> Iterator[list[ArrayFile]]:
+        """Write several arrays of one dimension as they come."""
+        files = [ArrayFile(self.aside / f"{name}.npy", dtype) for name, dtype in dtypes.items()]
+        yield files
+        self.entries |= {name: file.close() for name, file in zip(dtypes, files, strict=True)}
+
+    def drop(self, name: str) -> None:
+        """Take an array back."""
+        del self.entries[name]
+        (self.aside / f"{name}.npy").unlink()
+
+    def mapped(self, name: str) -> Array:
+        """An array that was written, mapped."""
+        return _map(self.aside / f"{name}.npy", self.entries[name])
+
+    def scratch(self, name: str) -> Path:
+        """A place for what is needed only until the model is finished."""
+        (self._work / SCRATCH).mkdir(exist_ok=True)
+        return self._work / SCRATCH / name
 
     def finish(self, info: dict[str, Any]) -> None:
         """Write ``model.json`` and put the folder in its place, replacing an older model."""

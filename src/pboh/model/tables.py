@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pboh.model.pair_kernels import pairs_of_heads
-from pboh.text.hashing import Array, bucket_index, hash_strings, hash_words, string_blob
+from pboh.text.hashing import Array, bucket_index, hash_strings, string_blob
 
 Arrays = dict[str, Array]
 
@@ -52,17 +52,23 @@ def offsets_of_sizes(sizes: Array) -> Array:
 # -- tables -----------------------------------------------------------------------------------------
 
 
+def merged_titles(keys: Array, entities: Array) -> tuple[Array, Array]:
+    """The hashes by which titles and redirects are found, and their entities; of equal ones the first."""
+    hashes, first = np.unique(keys, return_index=True)
+    return hashes, entities[first]
+
+
 def title_table(titles: list[str], redirects: Array, owners: Array) -> Arrays:
     """Titles by entity, and the hashes by which titles and redirects are found; a title comes first."""
-    hashes, first = np.unique(np.concatenate([hash_strings(titles), redirects]), return_index=True)
     entity = np.concatenate([np.arange(len(titles), dtype=np.uint32), owners.astype(np.uint32)])
+    hashes, entity = merged_titles(np.concatenate([hash_strings(titles), redirects]), entity)
     blob, offsets = string_blob(titles)
     return {
         "title_blob": blob,
         "title_offsets": offsets,
         "title_hash": hashes,
         "title_buckets": bucket_index(hashes),
-        "title_entity": entity[first],
+        "title_entity": entity,
     }
 
 
@@ -107,9 +113,8 @@ def head_table(
     return heads.astype(np.int32), pairs_of_heads(heads, offsets, documents, np.zeros(size, np.bool_))
 
 
-def word_table(words: list[str]) -> Arrays:
-    """A vocabulary by hash; the number of a word is its place in ``words``."""
-    hashes = hash_words(words)
+def word_table(hashes: Array) -> Arrays:
+    """A vocabulary by hash; the number of a word is its place in ``hashes``."""
     by_hash = np.argsort(hashes)
     return {
         "word_hash": hashes[by_hash],

@@ -8,7 +8,7 @@ that is with probability n / 2^64, one in 10^12 at 20 million names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,16 @@ def _hashed(joined: bytes, unit: type[np.generic], size: int) -> Array:
 
 def bucket_index(hashes: Array) -> Array:
     """First position of every bucket of ascending ``hashes``, and the end; 2^bits + 1 entries."""
+    return np.concatenate(list(bucket_parts(hashes)))
+
+
+def bucket_parts(hashes: Array, at_a_time: int = 1 << 20) -> Iterator[Array]:
+    """The same, some buckets at a time."""
     bits = max(1, hashes.size.bit_length() - 1)  # that leaves about two keys in a bucket
-    tops = (hashes >> np.uint64(64 - bits)).astype(np.int64)
-    starts = np.searchsorted(tops, np.arange((1 << bits) + 1))
-    return starts.astype(np.uint32)
+    for first in range(0, 1 << bits, at_a_time):
+        buckets = np.arange(first, min(first + at_a_time, 1 << bits), dtype=np.uint64)
+        yield np.searchsorted(hashes, buckets << np.uint64(64 - bits)).astype(np.uint32)
+    yield np.asarray([hashes.size], np.uint32)
 
 
 def look_up(hashes: Array, buckets: Array, strings: list[str]) -> Array:

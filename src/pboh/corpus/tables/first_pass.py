@@ -140,9 +140,9 @@ class ChunkScan:
             _feather(aside / "links.arrow", links)
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
             _feather(aside / "ends.arrow", {"token": pa.array(np.frombuffer(self._token_ends, np.int64)[1:])})
-            _feather(aside / "subjects.arrow", self._subject_columns(), "lz4")
+            _feather(aside / "subjects.arrow", self._subject_columns())
             if texts:
-                _feather(aside / "texts.arrow", self._text_columns(), "lz4")
+                _feather(aside / "texts.arrow", self._text_columns())
             write_json(aside / "figures.json", figures)
         return figures
 
@@ -212,8 +212,8 @@ def _strings(bounds: npt.NDArray[np.integer[Any]], letters: Bytes) -> pa.StringA
     return pa.StringArray.from_buffers(bounds.size - 1, offsets, pa.py_buffer(letters))
 
 
-def _feather(path: Path, columns: dict[str, pa.Array], compression: str = "uncompressed") -> None:
-    feather.write_feather(pa.table(columns), str(path), compression=compression)
+def _feather(path: Path, columns: dict[str, pa.Array]) -> None:
+    feather.write_feather(pa.table(columns), str(path), compression="zstd")
 
 
 def _read(chunk: Chunk, site: Site) -> ChunkScan:

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pboh.corpus.tables.database import arrow_batches, database_errors, open_database, quoted
 from pboh.corpus.tables.second_pass import DELTA, Place
 from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.errors import CorpusError, PbohError
+from pboh.files.database import arrow_batches, database_errors, open_database, quoted
 
 if TYPE_CHECKING:
     from pboh.corpus.tables.held_out import HeldOut

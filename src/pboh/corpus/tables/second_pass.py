@@ -30,6 +30,11 @@ TEXTS = _schema(page=_NUMBER, text=pa.string())
 SUBJECTS = _schema(
     entity=_NUMBER, description=pa.string(), type=pa.string(), evidence=pa.string(), hint=pa.string()
 )
+PLACED_LINKS = pa.schema([*LINKS, *_schema(before=_NUMBER, after=_NUMBER)])
+"""With tokens: how many words of the page are before a link, and how many come before the rest of them."""
+TOKENS = _schema(page=_NUMBER, tokens=_NUMBER, words=pa.list_(pa.field("element", _NUMBER, nullable=False)))
+SCANNED = ("links", "tokens", "ends", "texts", "subjects")
+"""Files of a scanned chunk that are not needed once its tables are written; without links, it is spent."""
 TITLES = "titles.parquet"
 DELTA = "DELTA_BINARY_PACKED"
 Rows = tuple[Int32, Int32, Int32]
@@ -49,9 +54,9 @@ class Place:
 
 
 def write_chunk(
-    place: Place, scanned: Path, index: Path, out: Path, window: int, texts: bool
+    place: Place, scanned: Path, index: Path, out: Path, window: int, texts: bool, keep_tokens: bool
 ) -> dict[str, int]:
-    """Write the chunk's part of every table below ``out``, and its figures last."""
+    """Write the chunk's part of every table below ``out``, then its figures; what was scanned is removed."""
     name = f"{place.number:05d}.parquet"
     entity_of = _slice(index / "targets.i32", place.targets)
     word_of = _slice(index / "words.i32", place.words)
@@ -62,24 +67,31 @@ def write_chunk(
     tokens = feather.read_table(str(scanned / "tokens.arrow")).column("word").to_numpy()
     token_ends = feather.read_table(str(scanned / "ends.arrow")).column("token").to_numpy()
     token_starts = np.concatenate([np.zeros(1, np.int64), token_ends[:-1]])
-
-    _write_links(out / "links" / name, place, links, entities)
     held = np.fromfile(index / "held.i32", np.int32) - np.int32(place.pages.start)
     page = links.column("page").to_numpy()
-    counted = ~np.isin(page, held)
-    if not counted.all():
-        links, entities, page = links.filter(pa.array(counted)), entities[counted], page[counted]
-    before = links.column("before").to_numpy().astype(np.int64)
-    after = links.column("after").to_numpy().astype(np.int64)
-    firsts, lasts = windows(before, after, token_starts[page], token_ends[page], window)
-    rows = count_words(tokens, np.repeat(entities, 2), firsts, lasts, word_of)
-    contexts = _write_counts(out / "context_words" / name, rows)
+    before, after = (links.column(name).to_numpy().astype(np.int64) for name in ("before", "after"))
+    figures = {"links": page.size}
+    if keep_tokens:
+        places = {"before": before - token_starts[page], "after": after - token_starts[page]}
+        _write_links(out / "links" / name, place, links, entities, places)
+        pages = np.flatnonzero(~np.isin(np.arange(len(place.pages)), held) & (token_starts < token_ends))
+        _write_tokens(out / "tokens" / name, place, word_of[tokens], token_starts, token_ends, pages)
+    else:
+        _write_links(out / "links" / name, place, links, entities, {})
+        counted = ~np.isin(page, held)
+        page = page[counted]
+        bounds = (token_starts[page], token_ends[page])
+        firsts, lasts = windows(before[counted], after[counted], *bounds, window)
+        rows = count_words(tokens, np.repeat(entities[counted], 2), firsts, lasts, word_of)
+        figures["context_words"] = _write_counts(out / "context_words" / name, rows)
     if texts:
         _write_texts(out / "texts" / name, place, feather.read_table(str(scanned / "texts.arrow")))
     subjects = feather.read_table(str(scanned / "subjects.arrow"))
     described = _write_subjects(out / "subjects" / name, subjects, _slice(index / "pages.i32", place.pages))
-    figures = {"subjects": described, "links": counted.size, "context_words": contexts}
+    figures["subjects"] = described
     write_json(out / "done" / f"{place.number:05d}.json", figures)
+    for file in SCANNED:
+        (scanned / f"{file}.arrow").unlink(missing_ok=True)
     return figures
 
 
@@ -118,11 +130,15 @@ def _slice(path: Path, rows: range) -> Int32:
     return np.fromfile(path, dtype=np.int32, count=len(rows), offset=4 * rows.start)
 
 
-def _write_links(path: Path, place: Place, links: pa.Table, entities: Int32) -> None:
+def _write_links(
+    path: Path, place: Place, links: pa.Table, entities: Int32, places: dict[str, Int64]
+) -> None:
     columns = {name: links.column(name) for name in ("start", "end", "anchor")}
     page = links.column("page").to_numpy() + np.int32(place.pages.start)
-    table = pa.table({"page": page, **columns, "entity": entities}, schema=LINKS)
-    packed = {"start": "none", "end": "none"}
+    among = {name: column.astype(np.int32) for name, column in places.items()}
+    schema = PLACED_LINKS if places else LINKS
+    table = pa.table({"page": page, **columns, "entity": entities, **among}, schema=schema)
+    packed = dict.fromkeys(("start", "end", *places), "none")
     with written_aside(path) as aside:
         pq.write_table(
             table,
@@ -176,7 +192,7 @@ def write_named_subjects(index: Path, out: Path, code: str) -> None:
         written_aside(out / "subjects" / TITLES) as aside,
         pq.ParquetWriter(aside, SUBJECTS, compression="zstd") as writer,
     ):
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=["entity", "title", "page"]):
+        for batch in file.iter_batches(1 << 16, columns=["entity", "title", "page"]):
             some = batch.filter(batch["page"].is_null())
             told = [title_subject(title, code) for title in some["title"].to_pylist()]
             rows = pa.array([bool(subject.type or subject.hint) for subject in told], pa.bool_())
@@ -187,8 +203,33 @@ def write_named_subjects(index: Path, out: Path, code: str) -> None:
             writer.write_table(pa.table({"entity": some["entity"].filter(rows), **columns}, schema=SUBJECTS))
 
 
+def _write_tokens(path: Path, place: Place, words: Int32, starts: Int64, ends: Int64, pages: Int64) -> None:
+    """The words of some pages, with the numbers of the whole corpus."""
+    sizes = ends[pages] - starts[pages]
+    kept = np.repeat(starts[pages] - offsets_before(sizes), sizes) + np.arange(sizes.sum())
+    bounds = np.append(offsets_before(sizes), sizes.sum()).astype(np.int32)
+    lists = pa.ListArray.from_arrays(pa.array(bounds), pa.array(words[kept]), type=TOKENS.field("words").type)
+    page = pages.astype(np.int32) + np.int32(place.pages.start)
+    with written_aside(path) as aside:
+        pq.write_table(
+            pa.table({"page": page, "tokens": sizes.astype(np.int32), "words": lists}, schema=TOKENS),
+            aside,
+            compression="zstd",
+            use_dictionary=["words.list.element"],
+            dictionary_pagesize_limit=1 << 24,
+            write_statistics=["page"],
+        )
+
+
+def offsets_before(sizes: Int64) -> Int64:
+    """Where lists of these sizes begin, one behind the other."""
+    return np.cumsum(sizes) - sizes
+
+
 def _write_texts(path: Path, place: Place, texts: pa.Table) -> None:
     page = texts.column("page").to_numpy() + np.int32(place.pages.start)
     table = pa.table({"page": page, "text": texts.column("text")}, schema=TEXTS)
     with written_aside(path) as aside:
-        pq.write_table(table, aside, compression="zstd", use_dictionary=False, row_group_size=1 << 12)
+        pq.write_table(
+            table, aside, compression="zstd", compression_level=6, use_dictionary=False, row_group_size=1 << 9
+        )

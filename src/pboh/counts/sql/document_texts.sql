@@ -1,4 +1,3 @@
--- The running text of every document.
-SELECT t.text
-FROM input_texts AS t
-JOIN documents AS d ON t.input = d.input AND t.page = d.page
+-- The running texts of all pages; those that are not documents are passed over while names are counted.
+SELECT input, page, text
+FROM input_texts

@@ -220,7 +220,8 @@ def _words(model: Model, fresh: list[EntityLine]) -> Arrays:
     contexts = context_table(owners, rows, count, np.bincount(owner, minlength=len(fresh)), least=(0,))
     del contexts["context_mass"]  # all words are kept, so it is the total
     contexts["context_types"] = contexts["context_types"][0]
-    return word_table(list(place)) | {"word_background": _background(model, list(place))} | contexts
+    vocabulary = word_table(hash_words(list(place)))
+    return vocabulary | {"word_background": _background(model, list(place))} | contexts
 
 
 def _content_words(texts: Iterable[str], language: str) -> tuple[Array, list[str]]:

@@ -1,4 +1,4 @@
-"""DuckDB as extraction and counting use it: within a memory limit, and with sentences for failures."""
+"""DuckDB as training uses it: within a memory limit, and with sentences for failures."""
 
 from __future__ import annotations
 
