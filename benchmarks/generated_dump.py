@@ -188,5 +188,8 @@ def _write_manifest(folder: Path, world: World, parts: list[Made]) -> None:
         Part(number, _names(world, number - 1)["xml"], part.bytes, part.sha1, verified=True)
         for number, part in enumerate(parts, start=1)
     ]
-    dump = Dump(wiki=WIKI, date=DATE, mirror=MIRROR, available=len(files), files=files)
+    with properties.open("rb") as file:
+        sha1 = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+    tables = [Part(0, properties.name, properties.stat().st_size, sha1, verified=True)]
+    dump = Dump(wiki=WIKI, date=DATE, mirror=MIRROR, available=len(files), files=files, tables=tables)
     write_json(folder / MANIFEST, dump)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from pboh.corpus.download import id_table
 from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract, input_files
 from pboh.corpus.gold import write_gold
@@ -25,6 +26,7 @@ from pboh.files.usage import Usage, check_disk, check_memory
 from pboh.files.writing import checksum, disk_errors, folder_size, read_json, write_json
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
+from pboh.model.ids import ARRAY, add_ids
 from pboh.model.store import SCRATCH, changing, read_manifest
 
 RECORD = "train.json"
@@ -34,7 +36,7 @@ HELD_OUT = "held-out.jsonl.gz"
 # Words seen twice and the names in running text serve our extensions; the paper's model ignores both.
 COUNTING = CountOptions(min_word_count=2, names_in_text=True)
 # Share of each stage in the time of a training, for the one progress bar.
-STAGES = {"extract": 0.3, "count": 0.3, "build": 0.1, "finder": 0.15, "fit": 0.1, "judge": 0.05}
+STAGES = {"extract": 0.3, "count": 0.3, "build": 0.1, "finder": 0.15, "fit": 0.1, "judge": 0.04, "ids": 0.01}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,9 @@ def train(
     wanted = _recipe(files, gold, fitting, corpus=extraction, counts=counting, model=building)
     record = _Record(model)
     if record.recipe == wanted and (keep_work or not work.exists()):
-        return {**record.figures, "fresh": False, "seconds": 0.0}
+        added = _add_ids(model, id_table(files), record, report)
+        seconds = round(time.monotonic() - started, 2) if added else 0.0
+        return {**record.figures, "fresh": added, "seconds": seconds}
 
     check_memory(memory)
     check_disk(model, needed_disk(files) - folder_size(work))
@@ -106,12 +110,14 @@ def train(
         with usage.stage("finish"):
             if fitting is not None:
                 _finish(work / "corpus", model, fitting, gold, record, report, memory)
+            _add_ids(model, id_table(files), record, report)
     record.complete(wanted)
     if not keep_work:
         shutil.rmtree(work)
     report(1, 1, "done")
     made = {**record.figures, "fresh": True, "seconds": round(time.monotonic() - started, 2)}
-    return made | {"problems": extracted.get("problems", []), "used": usage.figures()}
+    problems = [*extracted.get("problems", []), *made.get("problems", [])]
+    return made | {"problems": problems, "used": usage.figures()}
 
 
 def needed_disk(dumps: Sequence[Path]) -> int:
@@ -162,6 +168,24 @@ def _finish(
                 lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
     record.step("judge", None,
                 lambda: {"held_out": judge(model, to_judge, _stage("judge", report))})  # fmt: skip
+
+
+def _add_ids(model: Path, table: Path | None, record: _Record, report: Report) -> bool:
+    """Give entities their Wikidata ids, unless they have those of the table; says whether that was done.
+
+    Ids stay when the table is gone. A table that does not fit is a problem, but no reason to lose the model.
+    """
+    if table is None:
+        return False
+
+    def work() -> dict[str, Any]:
+        name = "entities_with_an_id"
+        try:
+            return {name: add_ids(model, table, report=_stage("ids", report))[name]}
+        except PbohError as error:
+            return {name: 0, "problems": [str(error)]}
+
+    return record.extra("ids", _state_of_file(table), ARRAY in read_manifest(model)["arrays"], work)
 
 
 def _recipe(
@@ -216,6 +240,18 @@ class _Record:
             self._done[name] = step
             self._write(None)
         self._done[name] = step
+
+    def extra(self, name: str, options: Any, there: bool, work: Callable[[], dict[str, Any]]) -> bool:
+        """Do a step on which no other depends, unless what it makes is there, with these options."""
+        self._done = self._done or dict(self._known)
+        step = {"made_from": _digest(options)}
+        known = self._known.get(name, {})
+        if there and known.get("made_from") == step["made_from"]:
+            self._done[name] = known
+            return False
+        self._done[name] = {**step, "figures": work()}
+        self._write(self.recipe)
+        return True
 
     def complete(self, recipe: dict[str, Any]) -> None:
         """Note that all steps are done."""

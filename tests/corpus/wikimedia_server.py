@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import hashlib
 import json
 import random
@@ -97,12 +98,16 @@ class Mirror:
     def gets(self, path: str) -> list[dict[str, str]]:
         return [headers for method, asked, headers in self.requests if (method, asked) == ("GET", path)]
 
-    def add_wiki(self, wiki: str, xml: bytes, date: str = "20260101") -> None:
-        """A finished dump in one part."""
+    def add_wiki(self, wiki: str, xml: bytes, page_props: bytes = b"", date: str = "20260101") -> None:
+        """A finished dump in one part, perhaps with the table that says what its pages are in Wikidata."""
         base, name = f"/{wiki}/{date}/", f"{wiki}-{date}-pages-articles-multistream.xml.bz2"
         self.files[base + name] = bz2.compress(xml)
-        job = {"status": "done", "files": {name: self.entry(base, name)}}
-        status = {"jobs": {"articlesmultistreamdump": job}}
+        jobs = {"articlesmultistreamdump": {"status": "done", "files": {name: self.entry(base, name)}}}
+        if page_props:
+            name = f"{wiki}-{date}-page_props.sql.gz"
+            self.files[base + name] = gzip.compress(page_props)
+            jobs["pagepropstable"] = {"status": "done", "files": {name: self.entry(base, name)}}
+        status = {"jobs": jobs}
         self.files[base + "dumpstatus.json"] = json.dumps(status).encode()
         self.files[f"/{wiki}/"] = f'<a href="{date}/">{date}/</a>'.encode()
 

@@ -26,6 +26,7 @@ def download_command(
         str, Option(metavar="YYYYMMDD", help="Day of the dump; latest is the newest finished one.")
     ] = "latest",
     parts: Annotated[str | None, Option(help="Which parts, such as 1-3,7.", show_default="all")] = None,
+    ids: Annotated[bool, Option(help="Fetch page_props too, which gives answers their Wikidata ids.")] = True,
     list_only: Annotated[bool, Option("--list", help="Only show the parts with their sizes.")] = False,
     mirror: Annotated[
         str, Option(envvar="PBOH_MIRROR", help="Server with the same layout as Wikimedia's.")
@@ -62,7 +63,15 @@ def download_command(
     started = time.monotonic()
     with progress(f"download {wiki}", continues=True) as report:
         result = download(
-            wiki, out, date=date, parts=parts, mirror=mirror, verify=verify, manners=manners, report=report
+            wiki,
+            out,
+            date=date,
+            parts=parts,
+            tables=ids,
+            mirror=mirror,
+            verify=verify,
+            manners=manners,
+            report=report,
         )
     manifest = result.manifest
     figures = {
@@ -72,7 +81,8 @@ def download_command(
         "parts": sum(part.verified for part in manifest.files),
         "parts_available": manifest.available,
         "parts_verified_now": result.verified,
-        "megabytes": sum(part.size for part in manifest.files) / 1e6,
+        "tables": sum(table.verified for table in manifest.tables or ()),
+        "megabytes": sum(part.size for part in manifest.all_files) / 1e6,
         "megabytes_fetched": result.bytes_fetched / 1e6,
         "retries": result.retries,
         "seconds": time.monotonic() - started,
@@ -90,5 +100,7 @@ def _list(wiki: str, date: str, parts: str | None, mirror: str, manners: Manners
     print(f"{wiki} {listing.date}: {len(chosen)} parts, {decimal(total)}")
     for part in chosen:
         print(f"{part.number:>4}  {decimal(part.size):>9}  {part.name}")
+    for table in listing.tables or ():
+        print(f" ids  {decimal(table.size):>9}  {table.name}")
     if json is not None:
         write_json(json, {"wiki": wiki, "date": listing.date, "bytes": total, "parts": chosen})

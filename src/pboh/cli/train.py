@@ -49,6 +49,9 @@ def train_command(
     Before it starts, it says how much disk space it needs, up to three times the compressed dumps beside the
     model itself, and refuses if that is not free.
 
+    If the wiki's table page_props lies beside the dumps (pboh download fetches it), entities get their
+    Wikidata ids.
+
     A stopped training run continues where it left off; after success, it does nothing. The single
     stages, pboh extract, pboh count and pboh build, have more options. The paper's model ignores words
     counted fewer than 3 times whatever --min-word-count says.
@@ -83,6 +86,7 @@ def train_command(
         console.print(problem, style="yellow", soft_wrap=True, markup=False)
     title = f"trained {out}" if made["fresh"] else f"{out} is already trained like this: nothing to do"
     figures = {**made["totals"], "model_megabytes": made["model_megabytes"], "seconds": made["seconds"]}
+    figures |= {name: made[name] for name in ("entities_with_an_id",) if name in made}
     if used := made.get("used"):
         for kind in ("memory", "disk"):
             figures[f"peak_{kind}_megabytes"] = max(stage[f"{kind}_megabytes"] for stage in used.values())

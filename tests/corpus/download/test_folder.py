@@ -29,7 +29,7 @@ from wikimedia_server import (
 )
 
 from pboh.cli.download import download_command
-from pboh.corpus.download.folder import MANIFEST, download, dump_files
+from pboh.corpus.download.folder import MANIFEST, download, dump_files, id_table
 from pboh.corpus.download.http import Manners
 from pboh.corpus.download.mirror import list_parts
 from pboh.errors import CorpusError, DownloadError, InputError, OutputError
@@ -73,7 +73,7 @@ def test_everything_is_fetched_verified_and_recorded(mirror: Mirror, tmp_path: P
     total = sum(map(len, BODIES.values()))
     assert (result.verified, result.bytes_fetched, result.retries) == (4, total, 0)
     assert seen[-1][:2] == (total, total)
-    assert "/s" in seen[-1][2] and "4/4 parts" in seen[-1][2]
+    assert "/s" in seen[-1][2] and "4/4 files" in seen[-1][2]
     manifest = json.loads((out / MANIFEST).read_bytes())
     assert (manifest["format"], manifest["wiki"], manifest["date"]) == (
         "pboh-download",
@@ -283,6 +283,86 @@ def test_truncated_status_is_asked_for_again(mirror: Mirror, tmp_path: Path) -> 
     mirror.bad_days[STATUS] = [broken(mirror, 50)]
     get(mirror, tmp_path)
     assert_complete(tmp_path)
+
+
+# --- tables -------------------------------------------------------------------------------------------
+
+TABLE = "testwiki-20260101-page_props.sql.gz"
+
+
+def with_table(mirror: Mirror, state: str = "done") -> bytes:
+    """Let the dump have the table page_props too."""
+    path, body = f"/testwiki/20260101/{TABLE}", bytes(range(256)) * 40
+    mirror.files[path] = body
+    status = json.loads(mirror.files[STATUS])
+    files = {TABLE: mirror.entry("/testwiki/20260101/", TABLE)} if state == "done" else 0
+    status["jobs"]["pagepropstable"] = {"status": state, "files": files}
+    mirror.files[STATUS] = json.dumps(status).encode()
+    return body
+
+
+def test_the_table_of_ids_comes_with_the_parts(mirror: Mirror, tmp_path: Path) -> None:
+    body = with_table(mirror)
+    result = get(mirror, tmp_path, parts="1")
+    assert_complete(tmp_path, [1])
+    assert (tmp_path / TABLE).read_bytes() == body
+    assert id_table(dump_files(tmp_path)) == tmp_path / TABLE
+    assert result.verified == 2
+    mirror.requests.clear()
+    assert get(mirror, tmp_path, parts="1").verified == 0
+    assert mirror.requests == []
+
+
+def test_a_table_is_continued_and_verified_like_a_part(mirror: Mirror, tmp_path: Path) -> None:
+    body, path = with_table(mirror), f"/testwiki/20260101/{TABLE}"
+    mirror.bad_days[path] = [broken(mirror, 3_000), status(403)]
+    with pytest.raises(DownloadError, match=r"403"):
+        get(mirror, tmp_path, connections=1)
+    assert id_table(dump_files(tmp_path)) is None
+    get(mirror, tmp_path)
+    assert mirror.gets(path)[-1]["Range"] == "bytes=3000-"
+    assert (tmp_path / TABLE).read_bytes() == body
+    (tmp_path / TABLE).write_bytes(bytes(len(body)))
+    assert get(mirror, tmp_path, verify=True).bytes_fetched == len(body)
+    assert (tmp_path / TABLE).read_bytes() == body
+
+
+def test_a_table_can_be_left_out_and_fetched_later(mirror: Mirror, tmp_path: Path) -> None:
+    body = with_table(mirror)
+    get(mirror, tmp_path, tables=False)
+    assert not (tmp_path / TABLE).exists()
+    get(mirror, tmp_path)
+    assert (tmp_path / TABLE).read_bytes() == body
+    get(mirror, tmp_path, tables=False)
+    assert_complete(tmp_path)
+    assert (tmp_path / TABLE).read_bytes() == body
+
+
+def test_a_folder_of_an_older_version_gets_the_table(mirror: Mirror, tmp_path: Path) -> None:
+    get(mirror, tmp_path)
+    manifest = json.loads((tmp_path / MANIFEST).read_bytes())
+    del manifest["tables"]
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest))
+    with_table(mirror)
+    result = get(mirror, tmp_path)
+    assert result.verified == 1
+    assert (tmp_path / TABLE).is_file()
+
+
+@pytest.mark.parametrize("state", ["waiting", "in-progress", "failed"])
+def test_an_unfinished_table_does_not_hold_up_the_articles(
+    mirror: Mirror, tmp_path: Path, state: str
+) -> None:
+    with_table(mirror, state)
+    assert get(mirror, tmp_path).manifest.tables == []
+    assert_complete(tmp_path)
+
+
+def test_a_vanished_table_is_named(mirror: Mirror, tmp_path: Path) -> None:
+    with_table(mirror)
+    del mirror.files[f"/testwiki/20260101/{TABLE}"]
+    with pytest.raises(DownloadError, match=rf"{TABLE} has vanished from the server \(404\)"):
+        get(mirror, tmp_path)
 
 
 # --- the folder --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import shutil
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,16 @@ def dump_files(folder: Path) -> list[Path]:
     return [folder / part.name for part in manifest.files]
 
 
+def id_table(dumps: Sequence[Path]) -> Path | None:
+    """The table ``page_props`` of the wiki, if it lies beside one of its dumps under Wikimedia's name."""
+    for dump in dumps:
+        wiki = re.match(r"(\w+-(?:\d{8}|latest))-pages-articles", dump.name)
+        table = dump.with_name(f"{wiki[1]}-page_props.sql.gz") if wiki else None
+        if table and table.is_file():
+            return table
+    return None
+
+
 def _in_place(folder: Path, part: Part) -> bool:
     path = folder / part.name
     return part.verified and path.is_file() and path.stat().st_size == part.size
@@ -57,7 +68,7 @@ def _read_manifest(folder: Path) -> Dump | None:
     except msgspec.ValidationError as error:
         what = f"this is not a download's manifest ({error})"
         raise CorpusError(what, where=path, todo="Use another folder") from error
-    safe = all(re.fullmatch(r"[\w.-]+", part.name) for part in manifest.files)
+    safe = all(re.fullmatch(r"[\w.-]+", part.name) for part in manifest.all_files)
     if (manifest.format, manifest.version, safe) != (offers.FORMAT, offers.VERSION, True):
         what = "this manifest is of another format or version"
         raise CorpusError(what, where=path, todo="Use another folder")
@@ -89,12 +100,15 @@ def download(
     *,
     date: str = "latest",
     parts: str | None = None,
+    tables: bool = True,
     mirror: str = MIRROR,
     verify: bool = False,
     manners: Manners | None = None,
     report: Report = silent,
 ) -> Result:
     """Fetch the article parts of a dump into ``out`` and verify them; what is already there is kept.
+
+    With ``tables``, what the wiki says about Wikidata's ids of its pages comes too, if the dump has it.
 
     A folder belongs to one dump: ``latest`` is resolved once, and later calls stay with that date, so an
     interrupted download never mixes two dumps. A finished download is recognised without the network.
@@ -105,21 +119,25 @@ def download(
     _check_ours(out, manifest, wiki, date)
     if manifest and not verify:
         wanted = set(select_parts(parts, manifest.available))
-        if wanted <= {part.number for part in manifest.files if _in_place(out, part)}:
+        here = {part.number for part in manifest.files if _in_place(out, part)}
+        asked = not tables or manifest.tables is not None
+        if wanted <= here and asked and all(_in_place(out, table) for table in manifest.tables or ()):
             return Result(manifest)
     manners = manners or Manners()
     offered = list_parts(wiki, manifest.date if manifest else date, mirror, manners)
     wanted = set(select_parts(parts, offered.available))
     with claimed(out, out):
+        if not tables:
+            offered.tables = manifest.tables if manifest else None
         _keep_wanted(out, manifest, offered, wanted, verify)
         return _Work(out, offered, manners, report).run()
 
 
 def _keep_wanted(out: Path, old: Dump | None, new: Dump, wanted: set[int], verify: bool) -> None:
     """Reduce a dump to wanted parts and those of earlier calls; one whose checksum changed starts anew."""
-    before = {part.name: part for part in old.files} if old else {}
+    before = {part.name: part for part in old.all_files} if old else {}
     new.files = [part for part in new.files if part.number in wanted or part.name in before]
-    for part in new.files:
+    for part in new.all_files:
         known = before.get(part.name, part)
         part.verified = _in_place(out, known) and not verify
         if known.sha1 != part.sha1:
@@ -136,8 +154,8 @@ class _Work:
         self.stop, self.lock = threading.Event(), threading.Lock()
         self.web = Web(manners, self.stop)
         self.errors: list[BaseException] = []
-        self.todo = [part for part in manifest.files if not part.verified]
-        self.have = {part.number: self._found(part) for part in self.todo}
+        self.todo = [part for part in manifest.all_files if not part.verified]
+        self.have = {part.name: self._found(part) for part in self.todo}
         self.result = Result(manifest)
 
     def _found(self, part: Part) -> int:
@@ -147,7 +165,7 @@ class _Work:
 
     def _check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""
-        needed = sum(max(part.size - self.have[part.number], 0) for part in self.todo)
+        needed = sum(max(part.size - self.have[part.name], 0) for part in self.todo)
         free = shutil.disk_usage(self.out).free
         if needed > free:
             raise OutputError(
@@ -185,12 +203,12 @@ class _Work:
         return self.result
 
     def _tell(self, started: float) -> None:
-        files = self.manifest.files
-        done = sum(self.have.get(part.number, part.size) for part in files)
+        files = self.manifest.all_files
+        done = sum(self.have.get(part.name, part.size) for part in files)
         speed = self.result.bytes_fetched / max(time.monotonic() - started, 1e-3)
         finished = sum(part.verified for part in files)
         total = sum(part.size for part in files)
-        self.report(done, total, f"{decimal(int(speed))}/s · {finished}/{len(files)} parts")
+        self.report(done, total, f"{decimal(int(speed))}/s · {finished}/{len(files)} files")
 
     def _worker(self, waiting: deque[Part]) -> None:
         try:
@@ -233,14 +251,15 @@ class _Work:
 
         def moved(have: int, received: int) -> None:
             with self.lock:
-                self.have[part.number] = have
+                self.have[part.name] = have
                 self.result.bytes_fetched += received
 
         try:
             self.web.fetch(Transfer(url, aside, part.size, moved))
         except RequestError as fault:
             if fault.status in (404, 410):
-                what = f"part {part.number} has vanished from the server ({fault.status})"
+                name = f"part {part.number}" if part.number else part.name
+                what = f"{name} has vanished from the server ({fault.status})"
                 todo = "Use another --mirror, or fetch a newer dump into another --out"
                 raise DownloadError(what, where=url, todo=todo) from fault
             raise

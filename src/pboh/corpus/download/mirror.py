@@ -1,4 +1,4 @@
-"""What a Wikimedia mirror offers: the dates of a wiki's dumps, and the article parts of a finished one.
+"""What a Wikimedia mirror offers: the dates of a wiki's dumps, and the files of a finished one.
 
 The layout is that of https://dumps.wikimedia.org: ``{mirror}/{wiki}/{date}/`` holds the parts, and a
 ``dumpstatus.json`` that says which jobs are done and lists the size and checksum of their files.
@@ -7,7 +7,8 @@ The layout is that of https://dumps.wikimedia.org: ``{mirror}/{wiki}/{date}/`` h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -17,6 +18,8 @@ from pboh.errors import DownloadError, InputError
 MIRROR = "https://dumps.wikimedia.org"
 FORMAT, VERSION = "pboh-download", 1
 _JOB = "articlesmultistreamdump"
+_TABLES = {"pagepropstable": "page_props"}
+"""Jobs that write the tables of a wiki's database which say what its pages are in Wikidata."""
 
 
 class UnfinishedDumpError(DownloadError):
@@ -24,7 +27,10 @@ class UnfinishedDumpError(DownloadError):
 
 
 class Part(msgspec.Struct):
-    """One file of a dump; ``number`` counts from 1 in page order and is what ``--parts`` names."""
+    """One file of a dump; ``number`` counts from 1 in page order and is what ``--parts`` names.
+
+    A table has the number 0.
+    """
 
     number: int
     name: str
@@ -34,7 +40,10 @@ class Part(msgspec.Struct):
 
 
 class Dump(msgspec.Struct, kw_only=True):
-    """Article parts of one finished dump in page order: those offered or, in a folder, those wanted."""
+    """Article parts of one finished dump in page order: those offered or, in a folder, those wanted.
+
+    Tables are None in a folder for which nobody has asked which there are.
+    """
 
     format: str = FORMAT
     version: int = VERSION
@@ -43,6 +52,12 @@ class Dump(msgspec.Struct, kw_only=True):
     mirror: str
     available: int
     files: list[Part]
+    tables: list[Part] | None = None
+
+    @property
+    def all_files(self) -> list[Part]:
+        """Parts and tables."""
+        return [*self.files, *(self.tables or ())]
 
 
 class _File(msgspec.Struct):
@@ -101,7 +116,8 @@ def _dates(web: Web, mirror: str, wiki: str) -> list[str]:
 
 def _dump(web: Web, mirror: str, wiki: str, date: str) -> Dump:
     """The dump of a date; raises if its articles are not finished."""
-    files = _finished_files(web, mirror, wiki, date)
+    jobs = _jobs(web, mirror, wiki, date)
+    files = _finished_files(jobs, mirror, wiki, date)
     names = _in_page_order(files, wiki, date)
     incomplete = [name for name in names if files[name].size < 0 or not files[name].sha1]
     if incomplete or not names:
@@ -112,15 +128,25 @@ def _dump(web: Web, mirror: str, wiki: str, date: str) -> Dump:
         )
     known = ((name, files[name]) for name in names)
     parts = [Part(k, name, file.size, file.sha1.lower()) for k, (name, file) in enumerate(known, start=1)]
-    return Dump(wiki=wiki, date=date, mirror=mirror, available=len(parts), files=parts)
+    tables = list(_tables(jobs, wiki, date))
+    return Dump(wiki=wiki, date=date, mirror=mirror, available=len(parts), files=parts, tables=tables)
 
 
-def _finished_files(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _File]:
-    """Files of the articles job in ``dumpstatus.json``; an unfinished or failed job is an error."""
+def _tables(jobs: dict[str, _Job], wiki: str, date: str) -> Iterator[Part]:
+    """Tables that are finished; a dump without them serves too."""
+    for job, table in _TABLES.items():
+        name = f"{wiki}-{date}-{table}.sql.gz"
+        file = jobs[job].files.get(name) if jobs[job].status == "done" else None
+        if file and file.size >= 0 and file.sha1:
+            yield Part(0, name, file.size, file.sha1.lower())
+
+
+def _jobs(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _Job]:
+    """The jobs in ``dumpstatus.json`` that we use."""
     base = f"{mirror}/{wiki}/{date}"
     try:
         jobs = msgspec.json.decode(web.text(f"{base}/dumpstatus.json"), type=_Status).jobs
-        job = msgspec.json.decode(jobs[_JOB], type=_Job) if _JOB in jobs else _Job("missing")
+        articles = msgspec.json.decode(jobs[_JOB], type=_Job) if _JOB in jobs else _Job("missing")
     except RequestError as fault:
         if fault.status not in (404, 410):
             raise
@@ -132,6 +158,16 @@ def _finished_files(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _F
             where=f"{base}/dumpstatus.json",
             todo="Check --mirror, and whether a proxy or login page answers in its place",
         ) from error
+    found = {job: _Job("missing") for job in _TABLES}
+    for job in set(_TABLES) & jobs.keys():
+        with suppress(msgspec.DecodeError):  # of one that waits, the files may be anything
+            found[job] = msgspec.json.decode(jobs[job], type=_Job)
+    return {_JOB: articles, **found}
+
+
+def _finished_files(jobs: dict[str, _Job], mirror: str, wiki: str, date: str) -> dict[str, _File]:
+    """Files of the articles; an unfinished or failed job is an error."""
+    job, base = jobs[_JOB], f"{mirror}/{wiki}/{date}"
     if job.status == "done":
         return job.files
     meanings = {"failed": "failed", "missing": "are not part of it", "skipped": "were skipped"}
