@@ -50,14 +50,16 @@ PENALTY = 1e-3
 # -- the parts: logistic regression, isotonic regression, a threshold -------------------------------
 
 
-def fit_weights(features: Mapping[str, Floats], right: Shares, names: Sequence[str]) -> dict[str, float]:
-    """Logistic regression, with a little ridge on standardised features."""
+def fit_weights(
+    features: Mapping[str, Floats], right: Shares, names: Sequence[str], times: Floats | float = 1.0
+) -> dict[str, float]:
+    """Logistic regression, with a little ridge on standardised features; row i counts ``times[i]`` times."""
     columns = np.stack([features[name] for name in names], axis=1)
     mean, spread = columns.mean(0), np.maximum(columns.std(0), 1e-9)
     x = np.column_stack([np.ones(len(columns)), (columns - mean) / spread])
     ridge = np.full(x.shape[1], PENALTY * len(x))
     ridge[0] = 1e-9
-    w, _ = maximise(yes_or_no(x, right), ridge)
+    w, _ = maximise(yes_or_no(x, right, times), ridge)
     slopes = w[1:] / spread
     return {"bias": float(w[0] - slopes @ mean), **dict(zip(names, slopes.tolist(), strict=True))}
 
@@ -222,7 +224,8 @@ def _worth_linking(
 ) -> Floats:
     """How probably everything found in linked text is a mention with a right answer."""
     linked = features["linked"] > 0
-    mention = mention_shares(linked, _left_out(features, linked, fold, MENTION), features["link"])
+    chance = _left_out(features, linked, fold, MENTION)
+    mention = mention_shares(linked, chance, features["link"], features["capital"])
     answer = _left_out(features, right, fold, ANSWER, linked)
     return np.where(linked, right, mention * answer)
 

@@ -39,14 +39,18 @@ def maximise(objective: Objective, ridge: Array, rounds: int = 50) -> tuple[Arra
     return w, curvature + np.diag(ridge)
 
 
-def yes_or_no(x: Array, right: Array) -> Objective:
-    """The likelihood of ``right`` (shares, or yes and no) when row i is right with 1/(1 + exp(−w·x_i))."""
+def yes_or_no(x: Array, right: Array, times: Array | float = 1.0) -> Objective:
+    """The likelihood of ``right`` (shares, or yes and no) when row i is right with 1/(1 + exp(−w·x_i)).
+
+    Row i counts as if it were there ``times[i]`` times.
+    """
+    often = np.broadcast_to(np.asarray(times, np.float64), right.shape)
 
     def at(w: Array) -> tuple[float, Array, Array]:
         z = x @ w
         p = 1 / (1 + np.exp(-np.clip(z, -30, 30)))
-        value = float((right * z - np.logaddexp(0, z)).sum())
-        return value, x.T @ (right - p), (x * (p * (1 - p))[:, None]).T @ x
+        value = float((often * (right * z - np.logaddexp(0, z))).sum())
+        return value, x.T @ (often * (right - p)), (x * (often * p * (1 - p))[:, None]).T @ x
 
     return at
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 USED = tuple(dict.fromkeys((*NAME, *NAMED)))
+SHARE = 1 / 3
+"""Weight of annotated texts, of which there are few, beside pages."""
 _LEVEL = "page"  # whether an example is of a page
 CUTS = (0.2, 0.3, 0.4, 0.5, 0.6)
 """Least probabilities of a name that are tried."""
@@ -70,7 +72,7 @@ def fit_names(
 
     What is linked on a page is more often something rare, so pages teach what speaks for a name and for an
     answer, but how probable both are is learned from annotated texts, and thresholds are chosen on them, if
-    there are any. Examples of one group are left out together.
+    there are any. They have a third of the weight. Examples of one group are left out together.
     """
     data = _Columns(pages, annotated)
     if not data.right.any() or data.named.all():
@@ -122,6 +124,8 @@ class _Columns:
         self.known = self.features["known"] > 0
         ours = sum(self.sizes[len(pages) :])
         self._of_page = np.arange(self.known.size) < self.known.size - ours
+        share = SHARE / (1 - SHARE) * self._of_page.sum() / max(ours, 1)
+        self._times = np.where(self._of_page, 1.0, max(share, 1.0))
         self._level = bool(ours) and self._of_page.any()
 
     def some(self, which: NDArray[np.bool_]) -> dict[str, Array]:
@@ -140,7 +144,7 @@ class _Columns:
         from pboh.learning.calibration import fit_weights  # noqa: PLC0415
 
         features = self.some(which) | {_LEVEL: self._of_page[which].astype(np.float64)}
-        weights = fit_weights(features, right[which], (*names, _LEVEL))
+        weights = fit_weights(features, right[which], (*names, _LEVEL), self._times[which])
         level = weights.pop(_LEVEL)
         if not self._level:
             weights["bias"] += level  # all are pages
