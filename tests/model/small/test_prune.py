@@ -92,6 +92,15 @@ def rows_of(arrays, key):
     return dict(zip(who, arrays["name_count"][rows].tolist(), strict=True))
 
 
+VECTORS = ("vector_entity", "vector_word", "vector_word_scale")
+
+
+def cosines(some, others):
+    """Cosine of every row with the other's."""
+    length = np.linalg.norm(some, axis=1) * np.linalg.norm(others, axis=1)
+    return (some * others).sum(1) / np.maximum(length, 1e-9)
+
+
 def test_what_is_packed_comes_out_again(linker, tmp_path):
     rng = np.random.default_rng(0)
     finder = {name: rng.integers(0, 256, 800, np.uint8) for name in FINDER}
@@ -109,8 +118,17 @@ def test_what_is_packed_comes_out_again(linker, tmp_path):
         assert out[name].dtype == array.dtype, name
         if name == "word_background":
             assert out[name] == pytest.approx(array, rel=0.06), name
-        elif name not in ("name_layer", "name_entity", "name_count"):
+        elif name not in ("name_layer", "name_entity", "name_count", *VECTORS):
             assert np.array_equal(out[name], array, equal_nan=array.dtype.kind == "f"), name
+    assert np.array_equal(out["vector_word_number"], arrays["vector_word_number"])
+    for name in ("vector_entity", "vector_word"):
+        assert np.array_equal(out[name].any(1), arrays[name].any(1))
+        alike = cosines(out[name].astype(float), arrays[name].astype(float))
+        assert alike[arrays[name].any(1)].mean() > 0.7  # a byte for eight numbers, of a book of a few pages
+    lengths = [
+        np.linalg.norm(a["vector_word"] * a["vector_word_scale"][:, None], axis=1) for a in (out, arrays)
+    ]
+    assert lengths[0] == pytest.approx(lengths[1], rel=0.06)
     without = {name: array for name, array in out.items() if name not in FINDER}
     shrunk = store.Model(model.folder, {**model.info, "settings": settings}, without)
     document = Linker(shrunk, Settings.stored(shrunk.info["settings"])).link(TEXT)

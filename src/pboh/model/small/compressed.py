@@ -19,6 +19,7 @@ from pboh.files.kernel_cache import user_cache
 from pboh.model.names import Layer
 from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
 from pboh.model.small.title_kernels import title_forms_kernel
+from pboh.model.small.vectors import pack_vectors, unpack_vectors
 from pboh.model.store import Model, ModelWriter
 from pboh.model.tables import Arrays, context_table, name_table, offsets_of_sizes, posting_table, title_table
 from pboh.text.hashing import Array, bucket_index, hash_strings
@@ -74,6 +75,7 @@ def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]
     writer.add("document_sizes", np.bincount(model["posting_document"], minlength=1))
     _pack_names(writer, arrays, title_forms("\n".join(titles)))
     _pack_words(writer, arrays)
+    pack_vectors(writer, arrays)
     return writer.columns
 
 
@@ -127,7 +129,8 @@ def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
     for name, (kind, plain, row) in FINDER.items():
         if name in info["parcel"]:
             arrays[name] = read(name).astype(plain).view(kind).reshape(-1, *row)
-    return arrays | _unpack_documents(read) | _unpack_names(read, title_forms(titles)) | _unpack_words(read)
+    arrays |= _unpack_documents(read) | _unpack_names(read, title_forms(titles)) | _unpack_words(read)
+    return arrays | unpack_vectors(read, arrays["entity_occurrences"].size)
 
 
 def _unpack_documents(read: ColumnReader) -> Arrays:

@@ -23,6 +23,7 @@ from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
 from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, pack
+from pboh.model.small.vectors import chosen_vectors
 from pboh.model.store import Model, ModelWriter
 from pboh.model.tables import (
     Arrays,
@@ -52,6 +53,7 @@ class PruneOptions:
     prefixes: int = 20  # the same for beginnings of titles and initials
     documents: int = 1  # documents that must link an entity for its list to stay
     filter_slots: int = 1 << 22
+    vectors: int = 200_000  # entities that keep their vectors, the most linked of those that share a name
     popularity: float = 1.0  # exponent of an entity's links in names made from titles, as used so far
 
 
@@ -152,7 +154,8 @@ def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tupl
     names = merge_layers(model, layers, options)
     arrays = _name_arrays(model, names, options)
     arrays |= _entities(model, options)
-    arrays |= _words(model, _rivals(names), options)
+    rivals = _rivals(names)
+    arrays |= _words(model, rivals, options)
     kept = {"cased", "folded", "title", "stripped", "last", "first", "prefix"}
     settings = {
         "layers": {layer: float(layer in kept) for layer in LAYERS},
@@ -288,7 +291,8 @@ def _words(model: Model, rivals: Array, options: PruneOptions) -> Arrays:
     if worth.size > options.context_rows:
         least = np.partition(worth, worth.size - options.context_rows)[worth.size - options.context_rows]
         owner, word, count = owner[worth >= least], word[worth >= least], count[worth >= least]
-    return _word_arrays(model, owner.astype(np.int64), word.astype(np.int64), count.astype(np.int64))
+    columns = owner.astype(np.int64), word.astype(np.int64), count.astype(np.int64)
+    return _word_arrays(model, *columns, rivals, options.vectors)
 
 
 def _place(owner: Array, rank: Array) -> Array:
@@ -306,7 +310,9 @@ def _worth(model: Model, owner: Array, word: Array, count: Array) -> Array:
     return np.asarray(score * np.sqrt(count))
 
 
-def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Arrays:
+def _word_arrays(
+    model: Model, owner: Array, word: Array, count: Array, rivals: Array, vectors: int
+) -> Arrays:
     """The kept rows by entity; what was dropped joins the mass that is spread over all words."""
     size = model.entities
     used = np.bincount(word, minlength=model["word_background"].size)
@@ -322,5 +328,6 @@ def _word_arrays(model: Model, owner: Array, word: Array, count: Array) -> Array
         "word_buckets": bucket_index(model["word_hash"][known]),
         "word_id": by_hash[known].astype(np.int32),
         "word_background": model["word_background"][frequent],
+        **chosen_vectors(model, rivals, frequent, vectors),
         **context_table(owner[order], number[word][order], count[order], total, (0, 0)),
     }
