@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pboh.document import Candidate, Document, Entity, Facts, Mention
+from pboh.document import Candidate, Document, Entity, Facts, Mention, Told
 from small_world import FOOTBALL, mark
 
-FACTS = Facts("place", 0.9, "capital of France", "https://en.wikipedia.org/wiki/Paris")
+FACTS = Told(Facts("place", 0.9, "capital of France"), "https://en.wikipedia.org/wiki/Paris")
 ENTITY = Entity("Paris", 7, "Q90", FACTS)
 MENTION = Mention(0, 5, "Paris", ENTITY, 0.9, -1.5, (Candidate(ENTITY, 0.5, -1.0, -1.5, 0.9),), False, 0.8)
 
@@ -36,7 +36,7 @@ def test_a_mention_as_plain_values():
 def test_an_entity_is_what_it_is_whatever_is_known_about_it():
     bare = Entity("Paris", 7, "Q90")
     assert bare == ENTITY and hash(bare) == hash(ENTITY) and "capital" not in repr(ENTITY)
-    assert bare.to_dict() == {**ENTITY.to_dict(), **dict.fromkeys(Facts._fields)}
+    assert bare.to_dict() == {**ENTITY.to_dict(), **dict.fromkeys(Facts._fields), "url": None}
 
 
 def test_terms_are_the_parts_of_the_local_score(linker):

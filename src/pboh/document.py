@@ -14,37 +14,61 @@ class Facts(NamedTuple):
     type: str | None = None
     type_probability: float | None = None
     description: str | None = None
-    url: str | None = None
 
 
 class FactSource(Protocol):
     """A model that is asked about an entity when something of it is shown."""
 
-    def facts(self, entity: int) -> Facts:
-        """What it knows about the entity of a number."""
+    def facts(self, entity: Entity) -> Facts:
+        """What it knows about an entity."""
+
+    def url(self, entity: Entity) -> str | None:
+        """The address of an entity."""
+
+
+class Told(NamedTuple):
+    """A source that was told about one entity: facts that travel without a model."""
+
+    known: Facts = Facts()
+    address: str | None = None
+
+    def facts(self, entity: Entity) -> Facts:
+        """What was told."""
+        return self.known
+
+    def url(self, entity: Entity) -> str | None:
+        """The address that was told."""
+        return self.address
+
+
+_NOTHING = Told()
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A thing a name can mean: its title in the knowledge base, its number in the model, an outside id.
 
-    What else is known (:class:`Facts`) is read from the model when it is asked for.
+    What else is known is read from the model when it is asked for.
     """
 
     title: str
     index: int
     id: str | None = None
-    about: Facts | FactSource | None = field(default=None, repr=False, compare=False)
+    about: FactSource = field(default=_NOTHING, repr=False, compare=False)
+    _facts: Facts | None = field(default=None, init=False, repr=False, compare=False)
+    _url: str | None = field(default="", init=False, repr=False, compare=False)  # empty: not asked for yet
 
     def __str__(self) -> str:
         return self.title
 
     @property
     def facts(self) -> Facts:
-        """Type, description and address at once."""
-        if self.about is None:
-            return _NOTHING
-        return self.about if isinstance(self.about, Facts) else self.about.facts(self.index)
+        """Type, its probability, and description at once; read from the model only once."""
+        facts = self._facts
+        if facts is None:
+            facts = self.about.facts(self)
+            object.__setattr__(self, "_facts", facts)
+        return facts
 
     @property
     def type(self) -> str | None:
@@ -64,15 +88,26 @@ class Entity:
     @property
     def url(self) -> str | None:
         """Its article in the Wikipedia of the model's language; of one you added, its id if that is one."""
-        return self.facts.url
+        url = self._url
+        if url == "":
+            url = self.about.url(self)
+            object.__setattr__(self, "_url", url)
+        return url
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as every output has them."""
-        return {"entity": self.title, "id": self.id, **self.facts._asdict()}
+        type, type_probability, description = self.facts
+        return {
+            "entity": self.title,
+            "id": self.id,
+            "type": type,
+            "type_probability": type_probability,
+            "description": description,
+            "url": self.url,
+        }
 
 
-_NOTHING = Facts()
-NO_ENTITY: dict[str, None] = dict.fromkeys(("entity", "id", *Facts._fields))
+NO_ENTITY: dict[str, None] = dict.fromkeys(("entity", "id", *Facts._fields, "url"))
 """What :meth:`Entity.to_dict` has of an entity, of none."""
 
 
@@ -92,12 +127,13 @@ class Candidate(NamedTuple):
 
     def to_dict(self, terms: bool = False) -> dict[str, Any]:
         """Plain values; ``terms`` adds the local score and the part of it that the context brings."""
-        about = self.entity.facts
+        entity = self.entity
+        type, _, description = entity.facts
         plain = {
-            "entity": self.entity.title,
-            "id": self.entity.id,
-            "type": about.type,
-            "description": about.description,
+            "entity": entity.title,
+            "id": entity.id,
+            "type": type,
+            "description": description,
             "prior": self.prior,
             "score": self.score,
             "probability": self.probability,

@@ -21,7 +21,14 @@ def write(path, *entries):
 def test_entities_are_added_listed_used_and_removed(run, model, tmp_path):
     source = write(
         tmp_path / "mine.jsonl",
-        {"title": "Zorblax Works", "names": ["Zorblax"], "id": "Q7", "links": ["Paris", "Nowhere"]},
+        {
+            "title": "Zorblax Works",
+            "names": ["Zorblax"],
+            "id": "Q7",
+            "links": ["Paris", "Nowhere"],
+            "type": "organisation",
+            "description": "maker of robots",
+        },
         {"title": "Paris", "names": ["Lutetia"]},
     )
     code, out, err = run("entities", "add", source, "--model", model, "--json", tmp_path / "s.json")
@@ -36,7 +43,8 @@ def test_entities_are_added_listed_used_and_removed(run, model, tmp_path):
     code, out, err = run("entities", "list", "--model", model, "--json", tmp_path / "o.json")
     assert out.splitlines()[0].startswith("name\tentities") and out.splitlines()[1].startswith("mine\t1\t1\t")
     assert json.loads((tmp_path / "o.json").read_text())[0]["name"] == "mine"
-    assert run("entities", "list", "mine", "--model", model)[1] == "title\tid\nZorblax Works\tQ7\n"
+    listed = run("entities", "list", "mine", "--model", model)[1]
+    assert listed == "title\tid\ttype\tdescription\nZorblax Works\tQ7\torganisation\tmaker of robots\n"
     code, out, err = run("info", "--model", model, "--verify")
     assert "mine (1 entities)" in out and "every checksum agrees" in out
     assert run("entities", "add", source, "--model", model)[0] == 1

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Facts, Mention
+from pboh.document import Candidate, Contribution, Document, Entity, Explanation, Facts, Mention, Told
 from pboh.formats.html import NOTEBOOK_CHARACTERS, SHOWN, to_html
 
 TEXT = "Müller scored for Bayern before the striker of Dortmund was sent off."
@@ -43,7 +43,7 @@ class Reader(HTMLParser):
 def test_links_lead_to_the_wikipedia_of_the_model():
     address = "https://de.wikipedia.org/wiki/K%C3%B6ln_%28Rhein%29"
     for url, found in ((address, [address]), (None, [])):
-        entity = Entity("Köln (Rhein)", 0, None, Facts("place", 0.9, "Stadt in <Deutschland>", url))
+        entity = Entity("Köln (Rhein)", 0, None, Told(Facts("place", 0.9, "Stadt in <Deutschland>"), url))
         document = Document("Köln", [Mention(0, 4, "Köln", entity, 0.9)])
         for page in (to_html(document), document._repr_html_()):
             assert re.findall(r'href="([^"]*)"', page) == found

@@ -131,6 +131,9 @@ def test_explain(server):
     assert other["entity"] == "Paris (mythology)"
     assert other["score"] < why["score"]
     assert other["probability"] < why["probability"]
+    linked = {m["name"]: m["probability"] for m in call(server, "link_text", text=TEXT)["mentions"]}
+    for name, probability in linked.items():
+        assert call(server, "explain", text=TEXT, name=name)["probability"] == probability
     nothing = call(server, "explain", text="Qqzzxx came.", name="Qqzzxx")
     assert nothing["entity"] is None
     assert "no entity" in nothing["summary"]

@@ -24,6 +24,30 @@ def test_a_text_is_linked_and_every_answer_has_reasons(open_page, linker):
     keep(page, "desk-light")
 
 
+def test_the_page_says_what_entities_are(open_page):
+    page = open_page(text="Hemingway wrote A Moveable Feast in Paris, Müller scored for Bayern in Berlin.")
+    assert "place · capital of France" in mention(page, "Paris").get_attribute("title")
+    assert "unknown" not in mention(page, "Berlin").get_attribute("title")
+    look_at(page, "A Moveable Feast")
+    assert page.locator(".candidate .about").first.inner_text() == "work · memoir by <Hemingway>"
+    assert (
+        page.locator(".details a").get_attribute("href") == "https://en.wikipedia.org/wiki/A_Moveable_Feast"
+    )
+
+
+def test_reasons_are_those_of_the_answer(open_page):
+    page = open_page()
+    with page.expect_request("**/v1/explain") as asked:
+        look_at(page, "Jordan")
+    question = asked.value.post_data_json
+    assert "mentions" not in question and question["text"] == TEXT, "found as before"
+    solved(page, lambda: page.locator(".candidate .pin").nth(1).click())
+    with page.expect_request("**/v1/explain") as asked:
+        look_at(page, "Bulls")
+    given = asked.value.post_data_json["mentions"]
+    assert len(given) == page.locator(".mention").count() and [m for m in given if "entity" in m]
+
+
 def test_more_or_fewer_mentions_are_found(open_page):
     page = open_page()
     own = page.request.get(page.url + "v1/info").json()["threshold"]

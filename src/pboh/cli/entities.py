@@ -37,10 +37,11 @@ def add(
 ) -> None:
     """Teach a model entities of your own, in seconds and without counting again.
 
-    A line is {"title", "names": [...], "description": "text or words", "links": [titles], "id": "Q42"}; only
-    the title is required. "prior" (0.2) is the share of a name the model already knows that means the
-    new entity; "link" (0.9) is how likely its names are mentions wherever they occur. A title that the
-    model already knows only gets the names. Overlays stack: later ones may link to entities of earlier ones.
+    A line is {"title", "names": [...], "description": "text or words", "links": [titles], "id": "Q42",
+    "type": "person"}; only the title is required. "prior" (0.2) is the share of a name the model already
+    knows that means the new entity; "link" (0.9) is how likely its names are mentions wherever they occur. A
+    title that the model already knows only gets the names. Overlays stack: later ones may link to entities of
+    earlier ones.
 
     \b
     Examples:
@@ -88,8 +89,8 @@ def list_(
         if not found:
             raise InputError(f"the model has no overlay {name!r}", where=folder)
         numbers = range(found[0].first, found[0].first + found[0].size)
-        rows = [{"title": found[0].title(n), "id": found[0].id(n)} for n in numbers]
-        keys = ("title", "id")
+        keys = ("title", "id", "type", "description")
+        rows = [{key: getattr(found[0], key)(n) for key in keys} for n in numbers]
     if json is not None:
         write_json(json, rows)
     print("\t".join(key.replace("_", " ") for key in keys))

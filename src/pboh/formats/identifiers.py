@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 DBPEDIA = "http://dbpedia.org/resource/"
@@ -9,6 +10,8 @@ NIL = "http://pboh.invalid/notInWiki/"  # .invalid is reserved: no knowledge bas
 
 # DBpedia's identifiers are IRIs: letters of any script stay as they are, what no IRI may hold is escaped.
 _ESCAPED = {ord(c): f"%{ord(c):02X}" for c in '"<>\\^`{|}%?#[]'} | {c: f"%{c:02X}" for c in (*range(33), 127)}
+
+_PLAIN = re.compile(r"[\w.~/-]*+", re.ASCII).fullmatch  # what quoting would leave as it is
 
 
 def underscored(title: str) -> str:
@@ -28,7 +31,10 @@ def dbpedia(title: str) -> str:
 
 def wikipedia(title: str, language: str = "en") -> str:
     """The address of an article in the Wikipedia of a language."""
-    return f"https://{language}.wikipedia.org/wiki/{quote(underscored(title), errors='replace')}"
+    name = underscored(title)
+    if not _PLAIN(name):  # most are, and quoting takes several times as long as looking
+        name = quote(name, errors="replace")
+    return f"https://{language}.wikipedia.org/wiki/{name}"
 
 
 def nil(surface: str) -> str:

@@ -103,22 +103,23 @@ class ModelFacts:
     def __reduce__(self) -> tuple[Any, ...]:
         return ModelFacts, (self._folder,)
 
-    def facts(self, entity: int) -> Facts:
-        """What is known about the entity of a number."""
+    @property
+    def model(self) -> Model:
+        """The model, opened if it was not yet."""
         if self._model is None:
             self._model = shared_model(self._folder)
-        model = self._model
-        return Facts(
-            model.type(entity), model.type_probability(entity), model.description(entity), _url(model, entity)
-        )
+        return self._model
 
+    def facts(self, entity: Entity) -> Facts:
+        """What is known about an entity."""
+        model, k = self.model, entity.index
+        return Facts(model.type(k), model.type_probability(k), model.description(k))
 
-def _url(model: Model, entity: int) -> str | None:
-    """The article in the Wikipedia of the model's language; of an added entity, its id if that is one."""
-    if entity < model.entities:
-        return wikipedia(model.title(entity), model.info.get("language") or "en")
-    id = model.id(entity) or ""
-    return id if id.startswith(("https://", "http://")) else None
+    def url(self, entity: Entity) -> str | None:
+        """The article in the Wikipedia of the model's language; of an added entity, its id if that is one."""
+        if entity.index < self.model.entities:
+            return wikipedia(entity.title, self.model.info.get("language") or "en")
+        return entity.id if entity.id and entity.id.startswith(("https://", "http://")) else None
 
 
 class Entities:

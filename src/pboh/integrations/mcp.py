@@ -199,8 +199,7 @@ class Tools:
     ) -> Why:
         """Explain why a name in a text means an entity: its usual meaning, words nearby, other entities."""
         start, end = _find(self._checked(text), name, occurrence)
-        document = self._linker.link(text, spans=[(start, end)])
-        mention = next(m for m in document if (m.start, m.end) == (start, end))
+        mention = self._linked(text, start, end)
         wanted = self._candidate(mention, entity)
         chosen = wanted or mention.entity or (mention.candidates[0].entity if mention.candidates else None)
         terms = mention.explain(chosen) if chosen else None
@@ -219,6 +218,14 @@ class Tools:
             neighbours=_terms(terms.neighbours),
             others=_meanings(mention, chosen, SHOWN),
         )
+
+    def _linked(self, text: str, start: int, end: int) -> Mention:
+        """A name as link_text answers it; one that it does not find is given, and its neighbours found."""
+        for given in ([], [(start, end)]):
+            found = [m for m in self._linker.link(text, spans=given) if (m.start, m.end) == (start, end)]
+            if found:
+                break
+        return found[0]
 
     def _candidate(self, mention: Mention, title: str | None) -> Entity | None:
         """The candidate of that title."""

@@ -11,12 +11,12 @@ from functools import partial
 from html import escape
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
-from pboh.document import Candidate, Document, Entity, Explanation, Facts, Mention
+from pboh.document import Candidate, Document, Entity, Explanation, Facts, Mention, Told
 from pboh.errors import InputError, MissingExtraError, ModelError
 from pboh.formats.types import TABLE, check_types
 
@@ -41,6 +41,7 @@ Run = dict[str, Any]
 
 _log = logging.getLogger("pboh.spacy")
 
+HINT = 0.9  # score of a hint that has none
 CHOICES = {
     "detect": ("auto", True, False),
     "mentions": ("names", "all"),
@@ -88,6 +89,17 @@ def _labels(otherwise: str, changed: dict[str, str]) -> dict[str | None, str]:
     labels: dict[str | None, str] = {None: otherwise}
     labels |= {row.name: row.spacy[0] if row.spacy else otherwise for row in TABLE}
     return labels | changed
+
+
+class _Hint(NamedTuple):
+    score: float
+    label: str
+
+
+def _score(span: Span) -> float:
+    """The score that a recogniser such as GLiNER left on a span."""
+    known = span._.score if Span.has_extension("score") else None
+    return HINT if known is None else float(known)
 
 
 class StoredAsBytes:
@@ -168,16 +180,18 @@ class PbohLinker(StoredAsBytes, Pipe):
         """Link the entities of a document, detecting them first if that is wanted."""
         forget(doc)
         detect = self._detects(doc)
+        hinted = self._hints(doc) if detect else {}
         known = [ent for ent in doc.ents if ent.label_ not in self.cfg["labels_discard"]]
         if not detect and not known:
             self._set_kb_ids(doc, {})
             return doc
-        run = {**self._run, "detect": detect}
+        hints = [[*place, hint.score] for place, hint in hinted.items()]
+        run = {**self._run, "detect": detect, "hints": hints}
         given = {(ent.start_char, ent.end_char): self._clamp(ent) for ent in known}
         text = doc.text  # put together from tokens whenever it is asked for
         answers = {(m.start, m.end): m for m in _link(self.linker, text, given, run, self._only)}
         if detect:
-            answers = self._add_entities(doc, answers, set(given))
+            answers = self._add_entities(doc, answers, set(given), hinted)
         for place, mention in answers.items():
             _data(doc)[_key(*place)] = self._plain(mention, place in given)
         _data(doc)[_key(0, len(text), "pboh_run")] = run
@@ -187,8 +201,26 @@ class PbohLinker(StoredAsBytes, Pipe):
     def _detects(self, doc: Doc) -> bool:
         """With ``auto``: unless a component before this one has looked for entities, found some or not."""
         if self.cfg["detect"] == "auto":
-            return not doc.has_annotation("ENT_IOB")
+            return self.cfg["hints"] is not None or not doc.has_annotation("ENT_IOB")
         return bool(self.cfg["detect"])
+
+    def _hints(self, doc: Doc) -> dict[tuple[int, int], "_Hint"]:
+        """Spans to be weighed: those of a span group, or the entities themselves, which are then removed."""
+        group = self.cfg["hints"]
+        if group is None:
+            return {}
+        if group == "ents":
+            spans = [ent for ent in doc.ents if ent.label_ not in self.cfg["labels_discard"]]
+            doc.ents = [ent for ent in doc.ents if ent.label_ in self.cfg["labels_discard"]]
+            scores = [HINT] * len(spans)
+        else:
+            spans = list(doc.spans.get(group, ()))
+            scores = list(doc.spans[group].attrs.get("scores", ())) if spans else []
+            scores = scores if len(scores) == len(spans) else [_score(span) for span in spans]
+        return {
+            (span.start_char, span.end_char): _Hint(min(max(float(score), 0.0), 1.0), span.label_)
+            for span, score in zip(spans, scores, strict=True)
+        }
 
     def _clamp(self, ent: Span) -> str | None:
         """The entity an annotation before this component has given, when it is to be kept."""
@@ -201,7 +233,11 @@ class PbohLinker(StoredAsBytes, Pipe):
         return self.linker.resolve(ent.kb_id_)
 
     def _add_entities(
-        self, doc: Doc, answers: dict[tuple[int, int], Mention], given: set[tuple[int, int]]
+        self,
+        doc: Doc,
+        answers: dict[tuple[int, int], Mention],
+        given: set[tuple[int, int]],
+        hinted: dict[tuple[int, int], "_Hint"],
     ) -> dict[tuple[int, int], Mention]:
         """Add detected mentions to ``doc.ents``, the surest first; returns answers by their final places."""
         ents = list(doc.ents)
@@ -212,6 +248,7 @@ class PbohLinker(StoredAsBytes, Pipe):
             if place in given or any(place[0] < end and start < place[1] for start, end in discarded):
                 continue
             label = self._labels[mention.entity.type if mention.entity else None]
+            label = (place in hinted and hinted[place].label) or label
             span = doc.char_span(*place, label=label, alignment_mode=self.cfg["alignment_mode"])
             if span is None or not taken.isdisjoint(range(span.start, span.end)):
                 self._lost(mention)
@@ -314,12 +351,12 @@ def forget(doc: Doc) -> None:
 
 
 def _row(entity: Entity) -> list[Any]:
-    return [entity.title, entity.index, entity.id, *entity.facts]
+    return [entity.title, entity.index, entity.id, *entity.facts, entity.url]
 
 
 def _entity(row: list[Any]) -> Entity:
-    title, index, id, *facts = row
-    return Entity(title, index, id, Facts(*facts))
+    title, index, id, *facts, url = row
+    return Entity(title, index, id, Told(Facts(*facts), url))
 
 
 def _link(
@@ -332,7 +369,9 @@ def _link(
     spans = [(start, end, title) for (start, end), title in given.items()]
     if run["detect"]:
         options = {"threshold": run["threshold"], "mentions": run.get("mentions", "names")}
-        return linker.link(text, spans=spans, entities=only, types=run["types"], **options)
+        return linker.link(
+            text, spans=spans, hints=run["hints"], entities=only, types=run["types"], **options
+        )
     return linker.disambiguate(text, spans, entities=only, types=run["types"])
 
 
@@ -382,6 +421,9 @@ class _LinkAgain:
             data = _data(doc)[_key(*place)]
             if data["given"] and first <= place[0] and place[1] <= last:
                 given[place[0] - first, place[1] - first] = data["entity"][0] if data["clamped"] else None
+        shift = whole[0] - first
+        hints = [[a + shift, b + shift, score] for a, b, score in run["hints"]]
+        run = {**run, "hints": [hint for hint in hints if hint[0] >= 0 and hint[1] <= last - first]}
         linker = open_linker(run["model"], run["settings"])
         only = None if run["entities"] is None else linker.only(run["entities"])
         again = _link(linker, text[first:last], given, run, only)
@@ -457,6 +499,7 @@ def make_pboh(
     types: list[str] | None = None,
     detect: bool | Literal["auto"] = "auto",
     mentions: Literal["names", "all"] = "names",
+    hints: str | None = None,
     detect_threshold: float | None = None,
     label: str = "ENTITY",
     labels: dict[str, str] = {},  # noqa: B006
@@ -474,7 +517,7 @@ def make_pboh(
     """Make the component from its configuration."""
     return PbohLinker(
         nlp.vocab, name, model=model, settings=settings, entities=entities, types=types, detect=detect,
-        mentions=mentions, detect_threshold=detect_threshold, label=label, labels=labels,
+        mentions=mentions, hints=hints, detect_threshold=detect_threshold, label=label, labels=labels,
         alignment_mode=alignment_mode, labels_discard=labels_discard, overwrite=overwrite,
         threshold=threshold, candidates=candidates, kb_id=kb_id, nil=nil, use_gold_ents=use_gold_ents,
         scorer=scorer,

@@ -53,7 +53,7 @@ def wanted_codes(names: Iterable[str]) -> Array:
 
 
 def wrong_with(arrays: Mapping[str, Array], entities: int) -> str:
-    """What these arrays of a model with so many entities cannot be, in words; nothing if all is well."""
+    """Why these arrays cannot belong to a model of that size, in words; nothing if they can."""
     for name, kind in ARRAYS.items():
         array = arrays.get(name)
         if array is not None and (array.dtype.str != kind or array.ndim != 1):

@@ -17,10 +17,11 @@ from pboh.linker import Linker, load
 from pboh.model.build import build_model
 from pboh.model.overlays import adding
 from pboh.model.overlays.adding import add_entities, overlays, remove_entities
-from pboh.model.overlays.entries import read_entries
+from pboh.model.overlays.entries import read_entries, short
 from pboh.model.small.prune import prune_to
 from pboh.model.starter import STARTER
 from pboh.model.store import open_model, read_manifest, verify, write_array, write_manifest
+from small_world import with_types
 
 REST = [
     "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal.",
@@ -209,6 +210,59 @@ def test_what_is_known_already_gets_the_names(model, tmp_path):
     assert mention.entity.index < linker.model.entities
 
 
+def test_own_entities_say_what_they_are(model, tmp_path):
+    entries = [
+        {"title": "Zorblax", "type": "organisation", "description": "maker of  widgets"},
+        {"title": "Ada Quux", "id": "https://example.org/ada", "description": ["engineer", "robots"]},
+    ]
+    source = tmp_path / "own.jsonl"
+    source.write_text("\n".join(map(json.dumps, entries)))
+    with_types(model)
+    add_entities(model, source)
+    verify(model)
+    linker = load(model)
+    zorblax, ada = linker.entity("Zorblax"), linker.entity("Ada Quux")
+    assert zorblax.facts == ("organisation", 1.0, "maker of widgets") and zorblax.url is None
+    assert ada.facts == ("unknown", 0.0, None) and ada.url == "https://example.org/ada"
+    text = "Zorblax hired Ada Quux in Dortmund."
+    for types, expected in (
+        (["organisation"], ["Zorblax", "Borussia Dortmund"]),
+        (["organisation", "unknown"], ["Zorblax", "Ada Quux", "Borussia Dortmund"]),
+    ):
+        spans = [(0, 7), (14, 22), (26, 34)]
+        answers = [m.entity.title for m in linker.disambiguate(text, spans, types=types) if m.entity]
+        assert answers == expected
+
+
+def test_types_of_an_overlay_are_enough_to_restrict_by_them(model, tmp_path):
+    source = tmp_path / "own.jsonl"
+    source.write_text(json.dumps({"title": "Zorblax", "type": "product", "description": "a drink"}))
+    add_entities(model, source)
+    linker = load(model)
+    assert linker.entity("Paris").type is None and linker.entity("Zorblax").type == "product"
+    document = linker.disambiguate("Zorblax Paris", [(0, 7), (8, 13)], types=["product"])
+    assert [m.entity and m.entity.title for m in document] == ["Zorblax", None]
+    source.write_text(json.dumps({"title": "Blorp", "description": "a drink"}))
+    add_entities(model, source, "more")
+    assert load(model).entity("Blorp").facts == (None, None, "a drink")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("a drink", "a drink"),
+        ("A drink.\n\tIt is blue.", "A drink. It is blue."),
+        ("A drink of the U.S. army. It is blue" + " and blue" * 20, "A drink of the U.S. army."),
+        ("青い飲み物。" + "青" * 200, "青い飲み物。"),
+        ("word " * 40, "word " * 22 + "word…"),
+        ("x" * 300, "x" * 119 + "…"),
+    ],
+)
+def test_the_beginning_of_a_description_is_shown(text, shown):
+    assert short(text) == shown and len(shown) <= 120
+
+
 def test_titles_are_known_like_others(model, tmp_path):
     entries = [{"title": "Zorblax_Works (company)", "id": 7}, {"title": "UK", "names": ["Ukk"]}]
     add_entities(model, write(tmp_path / "kb.jsonl", entries))
@@ -376,6 +430,7 @@ def test_linkers_with_overlays_travel_to_other_processes(model, kb):
         ('{"title": "A", "link": -1}', "line 2: link is -1"),
         ('{"title": "A", "links": ["_"]}', "line 2: a link is empty"),
         ('{"title": "A", "id": ""}', "line 2: the id is empty"),
+        ('{"title": "A", "type": "city"}', "line 2: 'city' is not a type of entities. There are unknown, "),
         ('{"title": "_Good  One"}', "line 2: the title 'Good One' is already in line 1"),
         ("[1]", "line 2: Expected `object`"),
         ('{"title": "\\ud800"}', "line 2: "),

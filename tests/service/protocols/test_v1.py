@@ -197,6 +197,19 @@ def test_edges_are_the_pairwise_terms_of_the_explanation(client):
     assert values == sorted(values, reverse=True)
 
 
+def test_what_is_explained_is_what_was_linked(client):
+    text = TEXT + " Then the striker met Jordan in Washington."
+    for options in ({}, {"find": "all", "threshold": 0.0}, {"types": ["person"], "threshold": 0.0}):
+        linked = ask(client, "link", text=text, candidates=50, **options)["mentions"]
+        assert linked
+        for k, mention in enumerate(linked):
+            why = ask(client, "explain", text=text, mention=k, **options)["explanations"]
+            assert {e["entity"]: pytest.approx(e["score"]) for e in why} == {
+                c["entity"]: c["score"] for c in mention["candidates"]
+            }
+    assert "has 0" in refused(client.post("/v1/explain", json={"text": "nothing", "mention": 0}), 422)
+
+
 def test_the_terms_of_an_explanation_add_up(client):
     for explained in ask(client, "explain", text=TEXT, mentions=mentions_of(), mention=0)["explanations"]:
         neighbours = sum(term["value"] for term in explained["neighbours"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,11 +12,13 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.formats.jsonlines import read_lines
+from pboh.formats.types import TYPES, check_types
 from pboh.model.link_probability import UNKNOWN, encode
 from pboh.model.names import strip_title
 from pboh.model.overlays.opening import clean_title, find_titles
 from pboh.model.store import Model
 from pboh.model.tables import Arrays, context_table, offsets_of, offsets_of_sizes, word_table
+from pboh.model.types import SURE
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import (
     Array,
@@ -32,6 +35,7 @@ from pboh.text.words import words
 PRIOR = 0.2  # share of a known name's uses that mean the new entity, unless the entry says otherwise
 LINK = 0.9  # how likely a name of an overlay is a mention where it occurs in a text, in the same way
 RARE = 1e-6  # p(w) of a word that the model does not know
+LONGEST = 120  # characters that are shown of a description
 SHOWN = 5  # bad lines that an error spells out
 
 
@@ -43,6 +47,7 @@ class EntityLine(msgspec.Struct, forbid_unknown_fields=True):
     description: str | list[str] = ""
     links: list[str] = []
     id: str | int | None = None
+    type: str | None = None
     prior: float = PRIOR
     link: float = LINK
 
@@ -99,6 +104,8 @@ def _checked(entry: EntityLine) -> EntityLine:
             raise InputError(f"{name} is {getattr(entry, name):g}, not between 0 and 1")
     if isinstance(entry.id, str) and not entry.id.strip():
         raise InputError("the id is empty")
+    if entry.type is not None:
+        check_types(entry.type)
     return entry
 
 
@@ -116,7 +123,8 @@ def compile_entries(model: Model, lines: list[EntityLine]) -> Compiled:
     ]
     pages, unknown = _pages(model, fresh, references)
     names, words = _names(lines, owners), _words(model, fresh)
-    arrays = _titles(fresh) | names | pages | words | {"other_hash": hash_strings(references.others)}
+    others = {"other_hash": hash_strings(references.others)}
+    arrays = _titles(fresh) | _facts(fresh) | names | pages | words | others
     figures = {
         "entities": len(fresh),
         "known_before": len(lines) - len(fresh),
@@ -154,6 +162,27 @@ def _titles(fresh: list[EntityLine]) -> Arrays:
     for name, strings in (("title", titles), ("id", ids)):
         arrays[f"{name}_blob"], arrays[f"{name}_offsets"] = string_blob(strings)
     return arrays
+
+
+def _facts(fresh: list[EntityLine]) -> Arrays:
+    """Types, if there are any, and descriptions, as in :mod:`pboh.model.types`."""
+    told = [short(entry.description) if isinstance(entry.description, str) else "" for entry in fresh]
+    arrays: Arrays = dict(zip(("description_blob", "description_offsets"), string_blob(told), strict=True))
+    if any(entry.type for entry in fresh):
+        codes = np.asarray([TYPES.index(entry.type or "unknown") for entry in fresh], np.uint8)
+        arrays |= {"entity_type": codes, "entity_type_sure": np.where(codes > 0, SURE, 0).astype(np.uint8)}
+    return arrays
+
+
+def short(description: str) -> str:
+    """What is shown of a description: all of it, or the whole sentences, or words, at its beginning."""
+    text = " ".join(description.split())
+    if len(text) <= LONGEST:
+        return text
+    ends = [end.end() for end in re.finditer(r"[.!?](?= )|。", text[: LONGEST + 1])]
+    if ends and ends[-1] <= LONGEST:
+        return text[: ends[-1]]
+    return (text[: LONGEST - 1].rpartition(" ")[0] or text[: LONGEST - 1]).rstrip(",;: ") + "…"
 
 
 def _names(lines: list[EntityLine], owners: list[int]) -> Arrays:

@@ -70,4 +70,5 @@ export const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toF
 export const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 // What a model knows of an entity besides its title; some models know nothing.
-export const about = (entity) => [entity?.type, entity?.description].filter(Boolean).join(" · ");
+export const about = (entity) => [["unknown", "other"].includes(entity?.type) ? null : entity?.type, entity?.description]
+  .filter(Boolean).join(" · ");

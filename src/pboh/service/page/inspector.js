@@ -75,7 +75,7 @@ function candidate(mention, entry, k, state, actions) {
   const explained = state.explanations?.find((e) => e.entity === entry.entity);
   if (explained && (k < SHOWN || isAnswer || open)) {
     row.append(reasons(explained, state.explanations));
-    if (open) row.append(details(explained, state, actions));
+    if (open) row.append(details(explained, actions));
   }
   return row;
 }

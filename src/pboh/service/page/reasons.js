@@ -27,17 +27,17 @@ export function reasons(explained, all) {
   return box;
 }
 
-export function details(e, state, actions) {
+export function details(e, actions) {
   const part = (title, body) => make("div", {}, make("h3", { textContent: title }), body);
   const neighbours = [...e.neighbours].sort((a, b) => b.value - a.value);
-  const href = `https://${state.info?.language ?? "en"}.wikipedia.org/wiki/${encodeURIComponent(e.entity.replaceAll(" ", "_"))}`;
+  const page = { href: e.url, target: "_blank", rel: "noreferrer", "data-key": "page", textContent: "Its page ↗" };
   return make("div", { className: "details" },
     make("p", { className: "sum", textContent: `name ${signed(e.prior)}, words ${signed(e.context)}`
       + (e.coreference ? `, longer name ${signed(e.coreference)}` : "")
       + `, neighbours ${signed(sum(e.neighbours))} = ${signed(e.score)}` }),
     e.words.length ? part("Words around it", terms(e.words)) : null,
     neighbours.length ? part("Neighbours", terms(neighbours, actions.choose)) : null,
-    make("p", {}, make("a", { href, target: "_blank", rel: "noreferrer", "data-key": "page", textContent: "Wikipedia ↗" })));
+    e.url ? make("p", {}, make("a", page)) : null);
 }
 
 function terms(list, press) {

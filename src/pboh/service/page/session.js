@@ -4,7 +4,7 @@ import { ask } from "./dom.js";
 import { nextWord, wholeWords } from "./spans.js";
 
 export const state = {
-  chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, info: null, threshold: null,
+  chars: [], mentions: [], chosen: null, open: null, explanations: null, data: null, question: null, info: null, threshold: null,
   find: "names",
 };
 export const text = () => state.chars.join("");
@@ -29,7 +29,7 @@ export async function solve(wanted, mentions, { chosen = null, open = null, reme
     const data = wanted.trim() ? await ask("/v1/graph", body) : NOTHING;
     if (number !== latest) return false; // a newer question is on its way
     if (remember && state.data) past.push({ text: text(), mentions: state.mentions });
-    Object.assign(state, { chars: Array.from(wanted), data, explanations: null });
+    Object.assign(state, { chars: Array.from(wanted), data, question: body, explanations: null });
     state.mentions = carried(data.mentions, mentions);
     state.chosen = chosen !== null && chosen < data.mentions.length ? chosen : null;
     state.open = open;
@@ -66,8 +66,7 @@ export async function explain() {
   const [chosen, number] = [state.chosen, latest];
   if (state.mentions[chosen].candidates.length === 0) return;
   try {
-    const body = { text: text(), mentions: asked(state.mentions), mention: chosen };
-    const { explanations } = await ask("/v1/explain", body);
+    const { explanations } = await ask("/v1/explain", { ...state.question, mention: chosen });
     if (number !== latest || chosen !== state.chosen) return;
     state.explanations = explanations;
     on.reasons();

@@ -76,12 +76,13 @@ def factor_graph(call: Call) -> Any:
 def explain(call: Call) -> Any:
     """The terms of the score of every candidate of one mention."""
     given = call.json(schemas.ExplainRequest)
-    count = len(given.mentions)
-    if given.mention >= count:
-        raise RequestError(422, f"there is no mention {given.mention}: the document has {count}")
-    mention = _resolved(call, given, given.overlapping, types=given.types).mentions[given.mention]
+    asked = {"threshold": given.threshold, "mentions": given.find, "types": given.types}
+    document = _resolved(call, given, given.overlapping, **asked)
+    if given.mention >= len(document):
+        raise RequestError(422, f"there is no mention {given.mention}: the document has {len(document)}")
+    mention = document.mentions[given.mention]
     explained = (mention.explain(candidate.entity) for candidate in mention.candidates)
-    return {"explanations": [e.to_dict() for e in explained if e is not None]}
+    return {"explanations": [{**e.to_dict(), "url": e.entity.url} for e in explained if e is not None]}
 
 
 def _resolved(call: Call, given: Any, overlapping: bool, **options: Any) -> Document:
@@ -129,7 +130,8 @@ def _shown(info: dict[str, Any]) -> dict[str, Any]:
 
 def _described(call: Call, entity: Entity) -> dict[str, Any]:
     counts = {"links": call.links(entity), "documents": call.linker.model.documents(entity.index)}
-    return {"title": entity.title, "id": entity.id, **entity.facts._asdict(), **counts}
+    about = entity.to_dict()
+    return {"title": about.pop("entity"), **about, **counts}
 
 
 _TITLE = parameter("title", "A title.", place="path", required=True)

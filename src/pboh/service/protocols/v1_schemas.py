@@ -81,12 +81,17 @@ class GraphRequest(Struct, forbid_unknown_fields=True):
 
 
 class ExplainRequest(Struct, forbid_unknown_fields=True):
-    """A document and the number of the mention to explain."""
+    """A document and the number of the mention to explain; without ``mentions``, they are found.
+
+    With the same options, what is explained is what ``link``, ``graph`` or ``disambiguate`` answered.
+    """
 
     text: Text
-    mentions: list[GivenMention]
     mention: Annotated[Index, Meta(description="Which of them, counted from 0.")]
+    mentions: list[GivenMention] | None = None
     overlapping: bool = True
+    find: Find = "names"
+    threshold: Share | None = None
     types: Types | None = None
 
 
@@ -196,6 +201,7 @@ class ExplanationAnswer(Struct):
     neighbours: list[Contribution]
     score: float
     topic: Annotated[float, Meta(description="What the vectors of entity and words add; part of context.")]
+    url: Url
 
 
 class ExplainAnswer(Struct):
