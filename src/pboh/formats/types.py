@@ -81,7 +81,6 @@ TYPES = tuple(row.name for row in TABLE)
 BY_NAME = {row.name: row for row in TABLE}
 
 _READ = {
-    "spacy": {label: row.name for row in TABLE for label in row.spacy},
     "dbpedia": {name: row.name for row in TABLE for name in row.dbpedia},
     "schema": {name: row.name for row in TABLE for name in row.schema},
 }
@@ -94,11 +93,6 @@ def check_types(names: Iterable[str]) -> tuple[str, ...]:
         if name not in BY_NAME:
             raise InputError(f"{name[:40]!r} is not a type of entities", todo=f"There are {', '.join(TYPES)}")
     return given
-
-
-def of_spacy(label: str) -> str | None:
-    """The type that a label of spaCy's pipelines means."""
-    return _READ["spacy"].get(label)
 
 
 def of_class(name: str) -> str | None:
