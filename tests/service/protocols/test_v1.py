@@ -214,7 +214,8 @@ def test_the_terms_of_an_explanation_add_up(client):
     for explained in ask(client, "explain", text=TEXT, mentions=mentions_of(), mention=0)["explanations"]:
         neighbours = sum(term["value"] for term in explained["neighbours"])
         words = sum(term["value"] for term in explained["words"])
-        assert explained["context"] == pytest.approx(words + explained["unmatched"], abs=1e-4)
+        parts = words + explained["unmatched"] + explained["topic"]
+        assert explained["context"] == pytest.approx(parts, abs=1e-4)
         total = explained["prior"] + explained["context"] + explained["coreference"] + neighbours
         assert total == pytest.approx(explained["score"], abs=1e-3)
 
