@@ -18,7 +18,7 @@ SHOWN = 10  # notes on standard error; a file with thousands of unknown links mu
 
 entities = typer.Typer(
     no_args_is_help=True,
-    help="Add entities of your own to a model, list or remove them; add Wikidata ids.",
+    help="Add entities of your own to a model, list or remove them; add Wikidata ids and types.",
 )
 app.add_typer(entities, name="entities")
 
@@ -157,3 +157,33 @@ def ids(
             found = add_ids(folder, properties, pages, out=out, report=report)
         figures = {**found, "seconds": perf_counter() - began}
     summarise(f"model {out or model}", figures, json)
+
+
+@entities.command("types")
+def types(
+    files: Annotated[
+        list[Path],
+        Argument(metavar="FILE...", help="DBpedia's types or a dump of Wikidata, packed or plain."),
+    ],
+    model: options.Model = None,
+    out: options.BesideModel = None,
+    json: options.Json = None,
+) -> None:
+    """Add types and descriptions that DBpedia or Wikidata know to a model.
+
+    It reads DBpedia's instance types (N-Triples or Turtle, one triple a line), Wikidata's JSON dump, which
+    also brings descriptions and ids, and Wikidata's truthy triples, which need a model with ids. What they
+    know replaces what the pages said; the rest stays.
+
+    \b
+    Examples:
+      pboh entities types instance-types_lang=en_transitive.ttl.bz2 --model model
+      pboh entities types latest-all.json.bz2 --out my-model
+    """
+    from pboh.linker import model_folder
+    from pboh.model.importing import add_types
+
+    began, folder = perf_counter(), model_folder(model)
+    with progress("reading types") as report:
+        found = add_types(folder, files, out=out, report=report)
+    summarise(f"model {out or model}", {**found, "seconds": perf_counter() - began}, json)

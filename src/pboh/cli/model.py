@@ -65,6 +65,9 @@ def prune(
     model: options.OwnModel,
     out: options.Out,
     megabytes: Annotated[float, Option(min=0.1, help="How large it may be.")] = 32,
+    descriptions: Annotated[
+        float, Option(min=0, help="Megabytes of them for short descriptions, at most a tenth of all.")
+    ] = 1.5,
     json: options.Json = None,
 ) -> None:
     """Make a model small enough to carry around: the same entities, less evidence, compressed.
@@ -81,7 +84,9 @@ def prune(
     linker = load(model)
     layers, popularity = linker.settings.layers, linker.settings.popularity
     with progress("pruning") as bar:
-        info = prune_to(linker.model, layers, out, megabytes, popularity=popularity, report=bar)
+        info = prune_to(
+            linker.model, layers, out, megabytes, popularity=popularity, descriptions=descriptions, report=bar
+        )
     figures = {
         "entities": info["totals"]["entities"],
         "megabytes": folder_size(out) / 1e6,

@@ -137,18 +137,21 @@ def _noun_finder(
         endings |= whole
     longest_first = sorted({len(word) for word in (*endings, *beginnings)}, reverse=True)
 
-    @lru_cache(maxsize=1 << 16)
-    def find(word: str) -> str:
+    def phrase(word: str) -> str:
         if word in whole:
             return whole[word]
-        if plural and word.endswith(plural) and word.removesuffix(plural) in whole:
-            return whole[word.removesuffix(plural)]
-        for length in () if " " in word else longest_first:
-            if name := length <= len(word) and (endings.get(word[-length:]) or beginnings.get(word[:length])):
-                return name
+        return whole.get(word.removesuffix(plural), "") if plural and word.endswith(plural) else ""
+
+    @lru_cache(maxsize=1 << 17)
+    def single(word: str) -> str:
+        if name := phrase(word):
+            return name
+        for length in longest_first:
+            if found := length <= len(word) and (endings.get(word[-length:]) or beginnings.get(word[:length])):
+                return found
         return ""
 
-    return find
+    return lambda word: phrase(word) if " " in word else single(word)
 
 
 def _infobox_types(
@@ -213,11 +216,10 @@ def title_subject(title: str, code: str) -> Subject:
 def _hint(title: str, table: Language) -> str:
     """The type that the noun of a title says: the last word, or the one before "of"."""
     words = title.partition(" (")[0].partition(",")[0].lower().split(" ")
-    for place, word in enumerate(words[1:], 1):
-        if word in table.ends:
-            words = words[:place]
-            break
-    return table.noun(" ".join(words[-2:])) or table.noun(words[-1])
+    if len(words) > 2:
+        here = next((place for place, word in enumerate(words) if word in table.ends), 0)
+        words = words[: here or None]
+    return (len(words) > 1 and table.noun(" ".join(words[-2:]))) or table.noun(words[-1])
 
 
 def _qualifier(title: str) -> str:

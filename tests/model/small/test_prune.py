@@ -135,6 +135,27 @@ def test_what_is_packed_comes_out_again(linker, tmp_path):
     assert {m.text for m in document} >= {"Bayern", "Dortmund"}
 
 
+def test_types_stay_and_descriptions_of_what_is_linked_most(typed_linker, tmp_path):
+    model = typed_linker.model
+    layers = typed_linker.settings.layers
+
+    def pruned(name: str, **options: float):
+        prune_to(model, layers, tmp_path / name, 1.0, **options)
+        return store.open_model(tmp_path / name)
+
+    small = pruned("all")
+    described = []
+    for e in range(model.entities):
+        assert small.type(e) == model.type(e) and small.description(e) == model.description(e)
+        assert abs(int(small["entity_type_sure"][e]) - int(model["entity_type_sure"][e])) <= 16
+        described += [e] * bool(model.description(e))
+    assert pruned("none", descriptions=0).description(described[0]) is None
+    few = pruned("few", descriptions=6e-5)
+    kept = [e for e in described if few.description(e)]
+    assert 0 < len(kept) < len(described)
+    assert min(map(model.links, kept)) >= max(model.links(e) for e in described if e not in kept)
+
+
 def test_a_budget_is_kept_or_refused(linker, tmp_path):
     sizes = []
     for megabytes in (0.4, 0.25):

@@ -36,6 +36,8 @@ FINDER: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "finder_told": ("|b1", "|u1", ()),
     "entity_nameness": ("|u1", "|u1", ()),
 }
+TYPED = ("entity_type", "entity_type_sure")
+STEP_SURE = 32  # probabilities of types in eight steps
 AS_THEY_ARE = ("name_link_written", "name_link_folded", "name_filter")
 
 
@@ -66,6 +68,7 @@ def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]
         if name in arrays:
             writer.add(f"{name}_known", arrays[name] > 0)
             writer.add(name, arrays[name][arrays[name] > 0])
+    _pack_types(writer, arrays)
     for name, (_, plain, _) in FINDER.items():
         if name in arrays:
             writer.add(name, np.ascontiguousarray(arrays[name]).reshape(-1).view(plain))
@@ -77,6 +80,15 @@ def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]
     _pack_words(writer, arrays)
     pack_vectors(writer, arrays)
     return writer.columns
+
+
+def _pack_types(writer: ColumnWriter, arrays: Arrays) -> None:
+    for name in TYPED:
+        if name in arrays:
+            writer.add(name, arrays[name] // (STEP_SURE if name == "entity_type_sure" else 1))
+    if "description_offsets" in arrays:
+        writer.add("description_sizes", np.diff(arrays["description_offsets"]))
+        writer.add_bytes("descriptions", arrays["description_blob"].tobytes())
 
 
 def _pack_names(writer: ColumnWriter, arrays: Arrays, forms: Array) -> None:
@@ -129,8 +141,20 @@ def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
     for name, (kind, plain, row) in FINDER.items():
         if name in info["parcel"]:
             arrays[name] = read(name).astype(plain).view(kind).reshape(-1, *row)
+    arrays |= _unpack_types(read)
     arrays |= _unpack_documents(read) | _unpack_names(read, title_forms(titles)) | _unpack_words(read)
     return arrays | unpack_vectors(read, arrays["entity_occurrences"].size)
+
+
+def _unpack_types(read: ColumnReader) -> Arrays:
+    """Types, how sure they are to the middle of a step, and descriptions."""
+    arrays = {name: read(name, np.uint8) for name in TYPED if name in read.columns}
+    if "entity_type_sure" in arrays:
+        arrays["entity_type_sure"] = arrays["entity_type_sure"] * STEP_SURE + STEP_SURE // 2
+    if "descriptions" in read.columns:
+        arrays["description_blob"] = np.frombuffer(read.bytes("descriptions"), np.uint8)
+        arrays["description_offsets"] = offsets_of_sizes(read("description_sizes", np.int64))
+    return arrays
 
 
 def _unpack_documents(read: ColumnReader) -> Arrays:

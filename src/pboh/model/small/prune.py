@@ -6,6 +6,7 @@
 - Context words stay where they can change an answer: for entities that share a name with another one, the
   words that speak most for the entity. p(w|e) goes on summing to one, so an unmatched word costs less.
 - Pages that link an entity stay from a number of them on; a single page says little about its neighbours.
+- Types stay for all entities, descriptions for those that are linked most, as many as fit their share.
 - The trigram index and the words of entities' own pages go. No entity goes: rare ones are most of the world.
 """
 
@@ -19,10 +20,12 @@ from typing import Any
 import numpy as np
 
 from pboh.errors import InputError
+from pboh.files.compression import zstd
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.model.names import LAYERS, Layer
-from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, pack
+from pboh.model.small.columns import LEVEL
+from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, TYPED, pack
 from pboh.model.small.vectors import chosen_vectors
 from pboh.model.store import Model, ModelWriter
 from pboh.model.tables import (
@@ -54,6 +57,7 @@ class PruneOptions:
     documents: int = 1  # documents that must link an entity for its list to stay
     filter_slots: int = 1 << 22
     vectors: int = 200_000  # entities that keep their vectors, the most linked of those that share a name
+    description_bytes: int = 1_500_000  # of short descriptions, compressed
     popularity: float = 1.0  # exponent of an entity's links in names made from titles, as used so far
 
 
@@ -68,14 +72,19 @@ LEVELS = (
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
 LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "names", "parcel"}  # of its description
 ROOM_FOR_WORDS = 0.06  # of the whole
+_TRIED = 20_000  # descriptions that tell how well they compress
 LICENCE = (
-    "Titles, names and counts derived from Wikipedia, by its authors; CC BY-SA 4.0. "
-    "Pass it on under the same licence, naming Wikipedia. No text of any page is included."
+    "Titles, names, counts and short descriptions derived from Wikipedia, by its authors; CC BY-SA 4.0. "
+    "Pass it on under the same licence, naming Wikipedia."
 )
 NOTE = (
     "A small model to start with: it knows part of the world, and part of its names. "
     "Train a full one with: pboh download enwiki --out dump && pboh train dump/*.bz2 --out model"
 )
+
+
+DESCRIPTIONS = 1.5
+"""Megabytes of descriptions in a small model."""
 
 
 def prune_to(
@@ -85,10 +94,12 @@ def prune_to(
     megabytes: float,
     *,
     popularity: float = 1.0,
+    descriptions: float = DESCRIPTIONS,
     report: Report = silent,
 ) -> dict[str, Any]:
     """Write a parcel of at most that many megabytes to ``out``; returns its ``model.json``.
 
+    Descriptions may take ``descriptions`` megabytes of them, but not more than a tenth.
     ``layers`` and ``popularity`` are the settings the model was used with.
     """
     if model.overlays:
@@ -97,7 +108,8 @@ def prune_to(
     budget = int(megabytes * 1e6)
     with ModelWriter(out) as writer:
         for number, level in enumerate(LEVELS):
-            options = replace(level, popularity=popularity)
+            some = int(1e6 * min(descriptions, megabytes / 10))
+            options = replace(level, popularity=popularity, description_bytes=some)
             report(number, len(LEVELS) + 1, f"trying level {number + 1}")
             rest = _packed(model, layers, replace(options, context_rows=100_000), writer.aside)[1]
             words = rest["context_word"]["bytes"] + rest["context_count"]["bytes"]
@@ -265,9 +277,29 @@ def _entities(model: Model, options: PruneOptions) -> Arrays:
     keep = sizes >= options.documents
     documents = model["posting_document"][np.repeat(keep, sizes)]
     return {
-        **{name: model[name] for name in (*SAME, *OUTSIDE, *FINDER) if name in model},
+        **{name: model[name] for name in (*SAME, *OUTSIDE, *FINDER, *TYPED) if name in model},
+        **_descriptions(model, options.description_bytes),
         **posting_table(offsets_of_sizes(np.where(keep, sizes, 0)), documents),
         "entity_marginal": np.where(keep, model["entity_marginal"], 0),
+    }
+
+
+def _descriptions(model: Model, room: int) -> Arrays:
+    """The descriptions of the entities that are linked most, as many as compress into that many bytes."""
+    if "description_offsets" not in model:
+        return {}
+    offsets, blob = model["description_offsets"], model["description_blob"]
+    sizes: Array = np.diff(offsets)
+    order = np.argsort(-model["entity_occurrences"].astype(np.int64), kind="stable")
+    order = order[sizes[order] > 0]
+    first = order[:_TRIED]
+    tried = b"".join(blob[offsets[e] : offsets[e + 1]].tobytes() for e in first.tolist())
+    share = len(zstd.compress(tried, LEVEL)) / max(1, len(tried))
+    kept = np.zeros(sizes.size, bool)
+    kept[order[np.cumsum(sizes[order]) * share <= room]] = True
+    return {
+        "description_blob": blob[np.repeat(kept, sizes)],
+        "description_offsets": offsets_of_sizes(np.where(kept, sizes, 0)),
     }
 
 

@@ -1,0 +1,177 @@
+"""Types, descriptions and ids out of DBpedia's and Wikidata's dumps."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rdflib
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pboh.errors import InputError
+from pboh.formats.types import TYPES
+from pboh.model.importing import LONGEST, add_types, classes, read_facts
+from pboh.model.store import changing, open_model, put_arrays, read_manifest, verify
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+DBPEDIA = f"""# started 2026-01-01
+<http://dbpedia.org/resource/Paris> <{TYPE}> <http://www.w3.org/2002/07/owl#Thing> .
+<http://dbpedia.org/resource/Paris> <{TYPE}> <http://dbpedia.org/ontology/City> .
+<http://dbpedia.org/resource/Herta_M%C3%BCller> <{TYPE}> <http://dbpedia.org/ontology/Writer> .
+<http://de.dbpedia.org/resource/Ernest_Hemingway> <{TYPE}> <http://dbpedia.org/ontology/City> .
+<http://dbpedia.org/resource/Nobody_at_all> <{TYPE}> <http://dbpedia.org/ontology/Person> .
+not a triple is skipped in a line that begins like one
+""".replace("not a triple", "<not a triple")
+
+
+def claim(item, rank="normal"):
+    return {"mainsnak": {"datavalue": {"value": {"entity-type": "item", "id": item}}}, "rank": rank}
+
+
+def item(number, title, kinds, description=None, wiki="enwiki"):
+    return {
+        "type": "item", "id": f"Q{number}",
+        "descriptions": {"en": {"language": "en", "value": description}} if description else [],
+        "sitelinks": {wiki: {"site": wiki, "title": title}}, "claims": {"P31": kinds},
+    }  # fmt: skip
+
+
+ITEMS = [
+    item(90, "Paris", [claim("Q515"), claim("Q5", "deprecated")], "capital  of France"),
+    item(7, "Herta Müller", [claim("Q5")], "x" * 60 + " " + "y" * 90),
+    item(8, "Ernest Hemingway", [claim("Q5")], wiki="dewiki"),
+    item(9, "Borussia Dortmund", [{"mainsnak": {}, "rank": "normal"}, claim("Q476028")]),
+]
+
+
+@pytest.fixture
+def model(world_model, tmp_path):
+    return shutil.copytree(world_model, tmp_path / "model")
+
+
+def entity(opened, title):
+    return next(e for e in range(opened.entities) if opened.title(e) == title)
+
+
+def test_types_of_dbpedia(model, tmp_path):
+    path = tmp_path / "types.ttl.bz2"
+    path.write_bytes(bz2.compress(DBPEDIA.encode()))
+    assert add_types(model, [path]) == {
+        "entities": open_model(model).entities, "types": 2, "descriptions": 0, "ids": 0,
+    }  # fmt: skip
+    opened = open_model(model)
+    assert opened.type(entity(opened, "Paris")) == "place"
+    assert opened.type(entity(opened, "Herta Müller")) == "person"
+    assert opened.type(entity(opened, "Ernest Hemingway")) == "unknown"
+    assert opened["entity_type_sure"][entity(opened, "Paris")] == 255
+    verify(model)
+
+
+def test_items_of_wikidata_bring_types_descriptions_and_ids(model, tmp_path):
+    path = tmp_path / "all.json.gz"
+    path.write_bytes(gzip.compress(("[\n" + ",\n".join(map(json.dumps, ITEMS)) + "\n]\n").encode()))
+    figures = add_types(model, [path])
+    assert (figures["types"], figures["descriptions"], figures["ids"]) == (3, 2, 3)
+    opened = open_model(model)
+    paris, writer = entity(opened, "Paris"), entity(opened, "Herta Müller")
+    assert (opened.type(paris), opened.description(paris), opened.id(paris)) == (
+        "place",
+        "capital of France",
+        "Q90",
+    )
+    assert opened.description(writer) == "x" * 60 + "…" and len(opened.description(writer)) <= LONGEST
+    assert opened.type(entity(opened, "Borussia Dortmund")) == "organisation"
+    more = tmp_path / "more.json"
+    more.write_text(json.dumps(item(90, "Paris", [], "city of light")), "utf-8")
+    add_types(model, [more])
+    opened = open_model(model)
+    assert opened.description(paris) == "city of light" and opened.type(paris) == "place"
+    assert opened.description(writer) == "x" * 60 + "…"
+
+
+def test_truthy_triples_are_matched_by_id(model, tmp_path):
+    path = tmp_path / "truthy.nt"
+    about = "<http://www.wikidata.org/entity/Q90>"
+    path.write_text(
+        f"{about} <http://www.wikidata.org/prop/direct/P31> <http://www.wikidata.org/entity/Q515> .\n"
+        f'{about} <http://schema.org/description> "capitale"@fr .\n'
+        f'{about} <http://schema.org/description> "the \\"capital\\" \\u00e9"@en .\n',
+        "utf-8",
+    )
+    with pytest.raises(InputError, match="pboh entities ids"):
+        add_types(model, [path])
+    opened = open_model(model)
+    paris = entity(opened, "Paris")
+    ids = np.zeros(opened.entities, np.uint32)
+    ids[paris] = 90
+    with changing(model):
+        put_arrays(model, read_manifest(model), {"entity_id": ids})
+    add_types(model, [path])
+    opened = open_model(model)
+    assert (opened.type(paris), opened.description(paris)) == ("place", 'the "capital" é')
+
+
+def test_a_model_beside_it_stays_as_it_is(model, tmp_path):
+    path = tmp_path / "types.nt"
+    path.write_text(DBPEDIA, "utf-8")
+    add_types(model, [path], out=tmp_path / "mine")
+    opened = open_model(tmp_path / "mine")
+    assert opened.type(entity(opened, "Paris")) == "place"
+    assert "entity_type" not in open_model(model)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\x1f\x8b broken", b"<a> <b> <c> .\n", b"# nothing\n"])
+def test_other_files_are_refused(model, tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        add_types(model, [path])
+    assert "entity_type" not in open_model(model)
+
+
+def test_every_class_has_one_type():
+    for source in ("dbpedia", "wikidata"):
+        assert set(classes(source).values()) == set(range(1, len(TYPES)))
+        assert all("/" not in name for name in classes(source))
+
+
+PIECES = [
+    "<http://dbpedia.org/resource/", "Paris", "> <",
+    TYPE, '"', "\\", "@en", "{", "}", "\n", '"enwiki":', "[", ",",
+    "Q5", '{"id":"Q1","sitelinks":{"enwiki":', " ",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+def test_damaged_lines_are_skipped_or_refused(parts):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        path.write_text("".join(parts), "utf-8")
+        try:
+            facts = list(read_facts(path, "en"))
+        except InputError:
+            return
+        assert all(0 <= fact.type < len(TYPES) for fact in facts)
+
+
+def test_rdflib_reads_the_same_triples(tmp_path):
+    lines = [line for line in DBPEDIA.splitlines() if line.startswith("<http")]
+    graph = rdflib.Graph().parse(data="\n".join(lines), format="nt")
+    said = {
+        (str(s).rpartition("/")[2], str(o).rpartition("/")[2])
+        for s, _, o in graph
+        if "//dbpedia.org" in str(s)
+    }
+    known = {(s, classes("dbpedia")[o]) for s, o in said if o in classes("dbpedia")}
+    path = tmp_path / "types.nt"
+    path.write_text("\n".join(lines), "utf-8")
+    facts = {(fact.title.replace(" ", "_"), fact.type) for fact in read_facts(path, "en")}
+    assert {title.replace("%C3%BC", "ü") for title, _ in known} == {title for title, _ in facts}
+    assert {code for _, code in known} == {code for _, code in facts}
