@@ -147,7 +147,9 @@ def _noun_finder(
         if name := phrase(word):
             return name
         for length in longest_first:
-            if found := length <= len(word) and (endings.get(word[-length:]) or beginnings.get(word[:length])):
+            if found := length <= len(word) and (
+                endings.get(word[-length:]) or beginnings.get(word[:length])
+            ):
                 return found
         return ""
 
