@@ -107,9 +107,9 @@ def train(
         with usage.stage("build"):
             record.step("build", [_counted(work), asdict(building), fitting is None],
                         lambda: _build(work, model, building, report, memory))  # fmt: skip
-        with usage.stage("finish"):
-            if fitting is not None:
-                _finish(work / "corpus", model, fitting, gold, record, report, memory)
+        if fitting is not None:
+            _finish(work / "corpus", model, fitting, gold, record, usage, report)
+        with usage.stage("ids"):
             _add_ids(model, id_table(files), record, report)
     record.complete(wanted)
     if not keep_work:
@@ -155,19 +155,22 @@ def _build(work: Path, model: Path, options: BuildOptions, report: Report, memor
 
 
 def _finish(
-    corpus: Path, model: Path, options: FitOptions, gold: Sequence[Dataset], record: _Record, report: Report,
-    memory: int,
+    corpus: Path, model: Path, options: FitOptions, gold: Sequence[Dataset], record: _Record, usage: Usage,
+    report: Report,
 ) -> None:  # fmt: skip
     """Train the name finder, fit what can be fitted, and judge the result by pages it was not fitted on."""
     pages = [read_dataset(model / HELD_OUT)] if (model / HELD_OUT).exists() else []
     to_fit, to_judge = zip(*map(halves, pages), strict=True) if pages else ((), ())
     in_finder = _stage("finder", report)
-    record.step("finder", asdict(options.finder),
-                lambda: add_finder(corpus, model, options.finder, in_finder, memory))  # fmt: skip
-    record.step("fit", [_state(dataset) for dataset in gold],
-                lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
-    record.step("judge", None,
-                lambda: {"held_out": judge(model, to_judge, _stage("judge", report))})  # fmt: skip
+    with usage.stage("finder"):
+        record.step("finder", asdict(options.finder),
+                    lambda: add_finder(corpus, model, options.finder, in_finder))  # fmt: skip
+    with usage.stage("fit"):
+        record.step("fit", [_state(dataset) for dataset in gold],
+                    lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
+    with usage.stage("judge"):
+        record.step("judge", None,
+                    lambda: {"held_out": judge(model, to_judge, _stage("judge", report))})  # fmt: skip
 
 
 def _add_ids(model: Path, table: Path | None, record: _Record, report: Report) -> bool:

@@ -35,6 +35,7 @@ LEAST_SENTENCES = 200
 """A finder trained on fewer sentences would know less than the dictionary."""
 _SEED = 88172645463325252
 _TITLES = 1 << 17  # titles held at a time
+_STEP = 1 << 17  # tokens by which examples grow: 18 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,12 @@ class Examples(NamedTuple):
 
 
 class ExampleBuffer:
-    """Collects examples in arrays that grow in place, so that nothing is held twice."""
+    """Collects examples in arrays that grow in place by small steps, so that little more is held."""
 
     def __init__(self) -> None:
-        self._features: Array = np.empty((1 << 14, FEATURES), np.uint32)
-        self._shape: Array = np.empty(1 << 14, np.uint8)
-        self._label: Array = np.empty(1 << 14, np.int8)
+        self._features: Array = np.empty((_STEP, FEATURES), np.uint32)
+        self._shape: Array = np.empty(_STEP, np.uint8)
+        self._label: Array = np.empty(_STEP, np.int8)
         self._sizes: list[Array] = [np.zeros(1, np.int64)]
         self._filled = 0
 
@@ -80,7 +81,7 @@ class ExampleBuffer:
         end = self._filled + shape.size
         for column, values in ((self._features, features), (self._shape, shape), (self._label, label)):
             if end > len(column):
-                column.resize((max(end, 3 * len(column) // 2), *column.shape[1:]), refcheck=False)
+                column.resize((end + _STEP, *column.shape[1:]), refcheck=False)
             column[self._filled : end] = values
         self._sizes.append(sizes)
         self._filled = end

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,6 +30,15 @@ def peak_memory_megabytes() -> float:
     with suppress(OSError, IndexError):
         peak = int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) << 10
     return float(peak / (1 << 20))
+
+
+def release() -> None:
+    """Give memory back to the system that nobody uses, but libraries keep for later."""
+    gc.collect()
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class PeakMemory:

@@ -15,7 +15,7 @@ from typing import Self
 import psutil
 
 from pboh.errors import InputError, OutputError
-from pboh.files.memory import together
+from pboh.files.memory import release, together
 from pboh.files.writing import folder_size
 
 EVERY = 0.1  # seconds between two looks at memory
@@ -50,7 +50,8 @@ class Usage:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """What is used in the block is used by this stage."""
+        """What is used in the block is used by this stage; what others left in memory is given back."""
+        release()
         used, started = self.stages.setdefault(name, Used()), time.monotonic()
         self._look(used, disk=True)
         self._stage = name

@@ -28,10 +28,6 @@ FITTED = 200
 """Pages to fit on, at most: a few weights need no more."""
 
 
-SENTENCE_BYTES = 12_000
-"""Memory that a sentence takes while the finder learns, in its styles, and arrays have room to grow."""
-
-
 def halves(pages: Dataset) -> tuple[Dataset, Dataset]:
     """Pages to fit on, and pages to judge by; both are named as the slices they are."""
     middle = len(pages) // 2
@@ -53,15 +49,12 @@ def add_finder(
     model: Path,
     options: FinderOptions | None = None,
     report: Report = silent,
-    memory: int = 4 << 30,
 ) -> dict[str, float]:
     """Train the name finder on the corpus that a model was built from, add it, and return its size.
 
-    It needs to know how often names are links: a model without that stays without a finder. Where there is
-    little memory, it learns from fewer sentences.
+    It needs to know how often names are links: a model without that stays without a finder.
     """
     built, options = open_model(model), options or FinderOptions()
-    options = replace(options, sentences=min(options.sentences, memory // SENTENCE_BYTES))
     arrays = train_finder(corpus, built, options, report) if "name_link_written" in built else {}
     with changing(model):
         put_arrays(model, read_manifest(model), arrays)
