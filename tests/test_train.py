@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from pboh.cli import main
 from pboh.corpus.extract import Options
 from pboh.detection.finder_training import FinderOptions
-from pboh.errors import InputError
+from pboh.errors import InputError, OutputError
 from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets import read_dataset
 from pboh.evaluation.end_to_end import evaluate_end_to_end
@@ -238,9 +239,92 @@ def test_killed_before_any_file_is_in_place_it_goes_on(model: Path, trained: Pat
     assert number > 8
 
 
+KILLED_IN = """
+import os, shutil, sys
+from pathlib import Path
+from test_train import SOME, STAGES, WORLD, train
+
+model, wanted, left, stage = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), [0]
+
+def told(done, total=None, detail=""):
+    name = detail.partition(":")[0]
+    stage[0] = STAGES.index(name) if name in STAGES else stage[0]
+
+def killing(function):
+    def changed(*arguments, **options):
+        global left
+        left -= stage[0] == wanted
+        if left < 0 or stage[0] > wanted:
+            os.kill(os.getpid(), 9)
+        return function(*arguments, **options)
+    return changed
+
+for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
+    setattr(os, name, killing(getattr(os, name)))
+train([WORLD], model, **SOME | {"keep_work": False}, report=told)
+"""
+STAGES = ["extract", "count", "build", "finder", "fit", "judge"]
+KILLS = 3  # in every stage
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_of_every_stage(tmp_path: Path, trained: Path) -> None:
+    """The process is killed before it changes a random file, again and again; nothing of it stays."""
+    draw, model, kills = random.Random(7), tmp_path / "model", 0
+    for stage in range(len(STAGES)):
+        for _ in range(KILLS):
+            command = [sys.executable, "-c", KILLED_IN, str(model), str(stage), str(draw.randrange(12))]
+            run = subprocess.run(command, cwd=Path(__file__).parent, check=False)
+            assert run.returncode in (-9, 0)
+            kills += run.returncode == -9
+    assert kills > 2 * KILLS
+    train([WORLD], model, **SOME | {"keep_work": False})
+    assert content(model) == content(trained)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
 def test_the_number_of_workers_changes_nothing(tmp_path: Path, trained: Path) -> None:
     train([WORLD], tmp_path / "model", **SOME | {"workers": 2})
     assert content(tmp_path / "model") == content(trained)
+
+
+def test_the_memory_changes_nothing(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is sorted in parts, and words are counted for a few entities at a time."""
+    monkeypatch.setattr("pboh.counts.contexts.SHARE_OF_MEMORY", 1e-6)
+    monkeypatch.setattr("pboh.counts.pairs.BYTES_PER_INCIDENCE", 1 << 20)
+    train([WORLD], tmp_path / "model", **SOME | {"memory": 512 << 20, "keep_work": False})
+    assert content(tmp_path / "model") == content(trained)
+
+
+def test_other_options_need_what_was_removed(tmp_path: Path) -> None:
+    """The training is stopped when its tokens are spent, and goes on with another threshold for words."""
+    options = SOME | {"fitting": None, "keep_work": False}
+    with pytest.raises(KeyboardInterrupt):
+        train([WORLD], tmp_path / "model", **options, report=Stop("build"))
+    other = replace(COUNTING, min_word_count=3)
+    train([WORLD], tmp_path / "model", **options, counting=other)
+    train([WORLD], tmp_path / "fresh", **options, counting=other)
+    arrays = [
+        json.loads((tmp_path / name / "model.json").read_text())["arrays"] for name in ("model", "fresh")
+    ]
+    assert arrays[0] == arrays[1]
+
+
+def test_it_is_refused_where_it_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("pboh.train.SPARE", 10**15)
+        with pytest.raises(OutputError, match="of disk space"):
+            train([WORLD], tmp_path / "model", **SOME)
+    with pytest.raises(InputError, match="more memory than this machine has"):
+        train([WORLD], tmp_path / "model", **SOME, memory=1 << 50)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_says_what_it_used(tmp_path: Path) -> None:
+    made = train([WORLD], tmp_path / "model", **SOME | {"keep_work": False})
+    assert list(made["used"]) == STAGES
+    assert all(stage["memory_megabytes"] > 50 for stage in made["used"].values())
+    assert max(stage["disk_megabytes"] for stage in made["used"].values()) > 0
 
 
 def test_missing_dump(tmp_path: Path) -> None:

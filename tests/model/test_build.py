@@ -1,0 +1,58 @@
+"""Building out of core: the memory it may use changes nothing, and tables out of order are refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pboh.errors import CountsError
+from pboh.model.build import BuildOptions, build_model
+
+PLAIN = BuildOptions(fuzzy=False, derived_names=False, vectors=0)
+TINY = 1 << 12  # bytes: everything is sorted outside memory
+
+
+def checksums(model: Path) -> dict[str, str]:
+    arrays = json.loads((model / "model.json").read_text())["arrays"]
+    return {name: entry["sha256"] for name, entry in arrays.items()}
+
+
+@pytest.mark.parametrize(
+    "options", [BuildOptions(), BuildOptions(fuzzy=False, derived_names=False, vectors=0)]
+)
+def test_the_model_does_not_depend_on_memory(
+    world_counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: BuildOptions
+) -> None:
+    whole = build_model(world_counts, tmp_path / "whole", options)
+    monkeypatch.setattr("pboh.model.build.AT_A_TIME", 64)
+    small = build_model(world_counts, tmp_path / "small", options, memory=TINY)
+    assert checksums(tmp_path / "small") == checksums(tmp_path / "whole")
+    assert small["totals"] == whole["totals"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def rewritten(table: Path, order: list[int]) -> None:
+    [file] = table.rglob("*.parquet")
+    rows = pq.read_table(file)
+    pq.write_table(rows.take([*order, *range(len(order), rows.num_rows)]), file)
+
+
+@pytest.mark.parametrize("table", ["entities", "word_entity"])
+def test_a_table_that_is_not_in_order_is_refused(world_counts: Path, tmp_path: Path, table: str) -> None:
+    shutil.copytree(world_counts, tmp_path / "counts")
+    rewritten(tmp_path / "counts" / table, [1, 0])
+    with pytest.raises(CountsError, match=f"the table {table} is not in order"):
+        build_model(tmp_path / "counts", tmp_path / "model")
+    assert not (tmp_path / "model").exists() and not list(tmp_path.glob(".*"))
+
+
+def test_what_a_killed_run_left_is_removed(world_counts: Path, tmp_path: Path) -> None:
+    left = tmp_path / ".model.tmp" / "scratch" / "names"
+    left.mkdir(parents=True)
+    (left / "000").write_bytes(bytes(1000))
+    build_model(world_counts, tmp_path / "model", BuildOptions(vectors=0))
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -1,0 +1,68 @@
+"""Every stage under a hard limit of the operating system, on input several times larger than the limit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from large import large_corpus, large_counts, large_dump
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")]
+
+LIMITED = """
+import re, resource, sys
+from pathlib import Path
+from pboh.corpus.extract import Options, extract
+from pboh.counts import CountOptions, count
+from pboh.model.build import BuildOptions, build_model
+
+stage, source, small, out, memory = sys.argv[1], *map(Path, sys.argv[2:5]), int(sys.argv[5]) << 20
+
+def run(source, out):
+    if stage == "extract":
+        extract([source], out, Options(chunk_size=2 << 20, tokens=True), workers=1, memory=memory)
+    elif stage == "count":
+        count([source], out, CountOptions(min_word_count=2, sums=False), memory=memory)
+    else:
+        build_model(source, out, BuildOptions(vectors=0), memory=memory)
+
+run(small, out / "small")  # libraries and kernels are loaded: what comes now is for the data
+status = Path("/proc/self/status").read_text()
+held = int(re.search(r"VmData:\\s+(\\d+) kB", status)[1]) << 10
+resource.setrlimit(resource.RLIMIT_DATA, (held + (int(sys.argv[6]) << 20),) * 2)
+run(source, out / "large")
+"""
+
+
+def limited(stage: str, source: Path, small: Path, out: Path, memory: int, room: int) -> None:
+    """Run a stage in a process that can get only ``room`` MB more than it needs for a tiny input."""
+    out.mkdir()
+    arguments = [stage, *map(str, (source, small, out, memory, room))]
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED, *arguments], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+def test_extract(tmp_path: Path) -> None:
+    size = large_dump(tmp_path / "large.xml", 4_500)
+    large_dump(tmp_path / "small.xml", 20)
+    assert size > 2.5 * (120 << 20)
+    limited("extract", tmp_path / "large.xml", tmp_path / "small.xml", tmp_path / "out", 256, 120)
+
+
+def test_count(tmp_path: Path) -> None:
+    size = large_corpus(tmp_path / "large", 20_000, 400, 150)
+    large_corpus(tmp_path / "small", 100, 100, 10)
+    assert size > 2.5 * (420 << 20)
+    limited("count", tmp_path / "large", tmp_path / "small", tmp_path / "out", 512, 420)
+
+
+def test_build(tmp_path: Path) -> None:
+    size = large_counts(tmp_path / "large", 150_000, 400, 200_000)
+    large_counts(tmp_path / "small", 100, 10, 100)
+    assert size > 2.5 * (260 << 20)
+    limited("build", tmp_path / "large", tmp_path / "small", tmp_path / "out", 160, 260)
