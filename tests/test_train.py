@@ -322,7 +322,7 @@ def test_it_is_refused_where_it_does_not_fit(tmp_path: Path, monkeypatch: pytest
 
 def test_it_says_what_it_used(tmp_path: Path) -> None:
     made = train([WORLD], tmp_path / "model", **SOME | {"keep_work": False})
-    assert list(made["used"]) == STAGES
+    assert list(made["used"]) == [*STAGES, "ids"]
     assert all(stage["memory_megabytes"] > 50 for stage in made["used"].values())
     assert max(stage["disk_megabytes"] for stage in made["used"].values()) > 0
 
