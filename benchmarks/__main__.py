@@ -15,9 +15,9 @@ from typing import Any
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
     "learning", "learning_curves", "service", "annotate", "spacy_linker", "hostile",
-    "full_size", "whole_wikipedia",
+    "full_size", "whole_wikipedia", "spark_counts",
 )  # fmt: skip
-SCALED = ("full_size", "whole_wikipedia")
+SCALED = ("full_size", "whole_wikipedia", "spark_counts")
 """Those that generate what they measure, as large as asked for; they only run when named."""
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 from benchmarks import common, whole_wikipedia
-from benchmarks.whole_wikipedia import STEPS, Rehearsal, main
+from benchmarks.rehearsal import Rehearsal
+from benchmarks.whole_wikipedia import STEPS, main
 
 SCALE = 0.0001
 
@@ -13,10 +14,10 @@ def test_from_the_dump_to_the_service(tmp_path, monkeypatch):
     monkeypatch.setattr(common, "RESULTS", tmp_path / "results")
     run = Rehearsal.run
 
-    def stopped(self, step, *options):
+    def stopped(self, step, *options, **disk):
         if step == "link":
             raise KeyboardInterrupt
-        return run(self, step, *options)
+        return run(self, step, *options, **disk)
 
     monkeypatch.setattr(Rehearsal, "run", stopped)
     with pytest.raises(KeyboardInterrupt):
