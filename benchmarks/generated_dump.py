@@ -156,12 +156,12 @@ def _part(folder: Path, world: World, number: int, streams: Iterator[Stream]) ->
     with (
         aside["xml"].open("wb") as xml,
         bz2.open(aside["index"], "wt", 1, encoding="utf-8") as index,
-        gzip.open(aside["properties"], "wt", 1, encoding="utf-8") as properties,
+        gzip.GzipFile(aside["properties"], "wb", 1, mtime=0) as properties,
     ):
         begin, end = Stream.of(header()), Stream.of("</mediawiki>\n")
         for one in chain([begin], streams, [end]):
             index.writelines(f"{made.bytes}:{page}:{title}\n" for page, title in one.index)
-            properties.write(one.properties)
+            properties.write(one.properties.encode())
             xml.write(one.data)
             digest.update(one.data)
             made.add(one.made)
@@ -178,7 +178,7 @@ def _write_manifest(folder: Path, world: World, parts: list[Made]) -> None:
     if not properties.exists():
         aside = properties.with_name(f".{properties.name}.tmp")
         with aside.open("wb") as file:
-            file.write(gzip.compress(PROPERTIES.encode()))
+            file.write(gzip.compress(PROPERTIES.encode(), mtime=0))
             for share in shares:
                 file.write(share.read_bytes())
         aside.replace(properties)

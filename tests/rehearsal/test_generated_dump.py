@@ -33,7 +33,7 @@ def pages(folder):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if "props" not in path.name}
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_is_xml_with_every_title_once_and_ascending_ids(dump):
