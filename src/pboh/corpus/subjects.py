@@ -136,6 +136,8 @@ def _noun_finder(
     if unspaced:
         endings |= whole
     longest_first = sorted({len(word) for word in (*endings, *beginnings)}, reverse=True)
+    least = longest_first[-1] if longest_first else 0
+    tails, heads = {word[-least:] for word in endings}, {word[:least] for word in beginnings}
 
     def phrase(word: str) -> str:
         if word in whole:
@@ -146,7 +148,8 @@ def _noun_finder(
     def single(word: str) -> str:
         if name := phrase(word):
             return name
-        for length in longest_first:
+        possible = word[-least:] in tails or word[:least] in heads
+        for length in longest_first if possible else ():
             if found := length <= len(word) and (
                 endings.get(word[-length:]) or beginnings.get(word[:length])
             ):

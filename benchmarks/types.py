@@ -1,0 +1,66 @@
+"""How often types are right: a model of the sample against judgements by hand (``tests/data/types.tsv``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.common import ROOT, sample_model, save, table
+from pboh.formats.types import TYPES
+from pboh.model.store import Model, open_model
+from pboh.text.hashing import look_up
+
+JUDGED = ROOT / "tests" / "data" / "types.tsv"
+
+
+def judgements(path: Path = JUDGED) -> list[tuple[str, str, str]]:
+    """With or without a page, title, and the types that are right, the best one first."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    rows = [line.split("\t")[:3] for line in lines[1:]]
+    return [(page, title, right) for page, title, right in rows if right != "?"]
+
+
+def told(model: Model, titles: list[str]) -> list[str]:
+    """The model's types of titles; nothing for those it does not have."""
+    places = look_up(model["title_hash"], model["title_buckets"], titles)
+    entities = [int(model["title_entity"][place]) if place >= 0 else -1 for place in places.tolist()]
+    return [
+        str(model.type(e)) if e >= 0 and model.title(e) == t else ""
+        for e, t in zip(entities, titles, strict=True)
+    ]
+
+
+def wilson(right: int, all_: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    z, p = 1.96, right / max(all_, 1)
+    middle, half = p + z * z / 2 / all_, z * np.sqrt(p * (1 - p) / all_ + z * z / 4 / all_ / all_)
+    return (middle - half) / (1 + z * z / all_), (middle + half) / (1 + z * z / all_)
+
+
+def main() -> None:
+    """Print accuracy, coverage and what was taken for what."""
+    model, rows, confused = open_model(sample_model()), [], Counter[tuple[str, str, str]]()
+    for page in ("with", "without"):
+        wanted = [(title, right.split("|")) for where, title, right in judgements() if where == page]
+        answers = zip(wanted, told(model, [title for title, _ in wanted]), strict=True)
+        known = [(right, answer) for (_, right), answer in answers if answer]
+        sure = [(right, answer) for right, answer in known if answer != "unknown"]
+        good = sum(answer in right for right, answer in sure)
+        low, high = wilson(good, len(sure))
+        rows.append({
+            "page": page, "judged": len(known), "coverage": len(sure) / max(len(known), 1),
+            "accuracy": good / max(len(sure), 1), "low": low, "high": high,
+            "strict": sum(answer == right[0] for right, answer in sure) / max(len(sure), 1),
+        })  # fmt: skip
+        confused.update((page, a if a in r else r[0], a) for r, a in known)
+    table("Types", [*rows[0]], [[*row.values()] for row in rows])
+    for page, right, answer in sorted(confused, key=lambda key: (key[0], TYPES.index(key[1]))):
+        if right != answer:
+            print(f"{page} page: {right} told as {answer}: {confused[page, right, answer]}")
+    save("types", {"rows": rows, "confused": [[*key, n] for key, n in confused.items()]})
+
+
+if __name__ == "__main__":
+    main()
