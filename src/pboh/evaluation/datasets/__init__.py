@@ -11,7 +11,7 @@ from pathlib import Path
 from pboh.errors import InputError
 from pboh.evaluation.datasets import aida, microposts, xml_folders
 from pboh.evaluation.datasets.core import DATASET_POLICY, Dataset, GoldDocument, GoldMention, Problem
-from pboh.evaluation.datasets.derived import as_sentences, with_later_mentions
+from pboh.evaluation.datasets.derived import as_sentences, in_capitals, thinned, with_later_mentions
 from pboh.evaluation.datasets.jsonl import read_jsonl
 from pboh.evaluation.datasets.nif import read_nif
 
@@ -30,7 +30,9 @@ FORMATS: dict[str, tuple[Reader, tuple[str, ...]]] = {
     "microposts": (microposts.read_microposts, microposts.POLICY),
     "jsonl": (read_jsonl, ()),
 }
-DERIVED: dict[str, Callable[[Dataset], Dataset]] = {"later": with_later_mentions, "sentences": as_sentences}
+DERIVED: dict[str, Callable[[Dataset], Dataset]] = {
+    "later": with_later_mentions, "sentences": as_sentences, "capitals": in_capitals, "thinned": thinned,
+}  # fmt: skip
 _SLICE = re.compile(r"(\d*):(\d*)")
 _SUFFIXES = {".ttl": "nif", ".nt": "nif", ".nif": "nif", ".jsonl": "jsonl", ".json": "jsonl"}
 
@@ -40,7 +42,8 @@ def read_dataset(spec: str | Path) -> Dataset:
 
     ``kore50.ttl``, ``aida:AIDA-YAGO2-dataset.tsv#testb``, ``wned:MSNBC``, ``validation.jsonl.gz#150:1000``
     (documents 151 to 1000, as Python slices count). ``later:`` before all of it adds the later mentions of
-    names that are linked once, ``sentences:`` makes every sentence a document; both can be combined.
+    names that are linked once, ``sentences:`` makes every sentence a document, ``capitals:`` writes all in
+    capitals, ``thinned:`` leaves out half of the words around mentions; they can be combined.
     """
     prefix, _, rest = str(spec).partition(":")
     if prefix in DERIVED:

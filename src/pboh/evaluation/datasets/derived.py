@@ -3,13 +3,18 @@
 ``later``: Wikipedia links an entity once, by its full name; news says "Clinton" after "Bill Clinton". Where a
 page does so without a link, the bare word is made a mention of its own. ``sentences``: on a page the first
 mention is the full name and a hundred links surround it; a sentence from its middle says "Clinton" with no
-"Bill Clinton" before it, beside one or two other names: what short texts look like.
+"Bill Clinton" before it, beside one or two other names: what short texts look like. ``capitals``: in
+headlines, names look like any other word. ``thinned``: half of the words around mentions are missing and some
+belong elsewhere, as in lists, posts and texts cut out of something larger.
 """
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from zlib import crc32
 
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 
@@ -23,6 +28,13 @@ SENTENCES_POLICY = (
     "Every sentence that has a mention is a document: texts are cut at line ends and behind . ! ? before a "
     "capital letter, never inside a mention."
 )
+CAPITALS_POLICY = "All letters are capitals, where a letter has one capital."
+LEFT_OUT, EXCHANGED = 0.5, 0.05
+THINNED_POLICY = (
+    "Half of the words outside mentions, chosen by chance, are left out, and one in ten of the others is a word "
+    "of the next document."
+)
+_WORD = re.compile(r"\w+")
 _CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|(?<!\s)\s*\n\s*")
 
 
@@ -88,3 +100,54 @@ def sentences(document: GoldDocument) -> list[GoldDocument]:
             id = f"{document.id}/{number}"
             found.append(replace(document, id=id, text=text, mentions=mentions, whole=whole))
     return found
+
+
+def in_capitals(dataset: Dataset) -> Dataset:
+    """The dataset in capital letters."""
+    documents = tuple(
+        replace(
+            document,
+            text=capitals(document.text),
+            mentions=tuple(replace(mention, text=capitals(mention.text)) for mention in document.mentions),
+            whole=document.whole or document.text,
+        )
+        for document in dataset
+    )
+    policy = (*dataset.policy, CAPITALS_POLICY)
+    return replace(dataset, name=f"capitals:{dataset.name}", documents=documents, policy=policy)
+
+
+def capitals(text: str) -> str:
+    """A text in capitals, letter by letter: one that becomes several, such as ß, stays."""
+    return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
+
+
+def thinned(dataset: Dataset) -> Dataset:
+    """The dataset with half of the words around its mentions, and some of other documents among them."""
+    texts = [document.text for document in dataset]
+    foreign = [_WORD.findall(text) for text in [*texts[1:], *texts[:1]]]
+    documents = tuple(thin(document, words) for document, words in zip(dataset, foreign, strict=True))
+    policy = (*dataset.policy, THINNED_POLICY)
+    return replace(dataset, name=f"thinned:{dataset.name}", documents=documents, policy=policy)
+
+
+def thin(document: GoldDocument, foreign: Sequence[str]) -> GoldDocument:
+    """Leave out half of the words outside mentions, and put foreign ones in the place of some others."""
+    chance = random.Random(crc32(document.text.encode("utf-8", "replace")))
+
+    def other(match: re.Match[str]) -> str:
+        draw = chance.random()
+        if draw < LEFT_OUT:
+            return ""
+        return chance.choice(foreign) if foreign and draw < LEFT_OUT + EXCHANGED else match[0]
+
+    text, end, mentions = "", 0, []
+    for mention in document.mentions:  # in text order
+        if mention.start >= end:
+            text += _WORD.sub(other, document.text[end : mention.start])
+            moved, end = len(text) - mention.start, mention.start
+        text += document.text[end : mention.end]
+        end = max(end, mention.end)
+        mentions.append(replace(mention, start=mention.start + moved, end=mention.end + moved))
+    text += _WORD.sub(other, document.text[end:])
+    return replace(document, text=text, mentions=tuple(mentions), whole=document.whole or document.text)
