@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
-from pboh.errors import ModelError
+from pboh.errors import InputError, ModelError
 from pboh.files.kernel_cache import say_if_compiling
 from pboh.files.progress import Report, silent
 from pboh.files.workers import ordered_map
@@ -22,6 +22,7 @@ from pboh.inference.part import SolvedPart
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import check_spans
 from pboh.model.names import Layer
+from pboh.model.similarity import nearest
 from pboh.model.starter import starter_folder
 from pboh.model.store import Model, shared_model
 
@@ -103,6 +104,17 @@ class Linker:
         Titles the model does not know are left out; they are the set's ``unknown``.
         """
         return self.engine.entities.only(entities)
+
+    def similar(self, entity: str | Entity, k: int = 10, *, links: int = 5) -> list[tuple[Entity, float]]:
+        """The ``k`` entities most like an entity, nearest first, with the cosine of their vectors.
+
+        Only those with at least so many ``links`` are compared: of rarer ones little is known.
+        """
+        known = self.engine.entities.find(entity) if isinstance(entity, str) else entity
+        if known is None:
+            raise InputError(f"the model knows no entity {entity!r}")
+        found, cosine = nearest(self.model, known.index, k, links)
+        return [(self.engine.entities[e], c) for e, c in zip(found.tolist(), cosine.tolist(), strict=True)]
 
     # -- documents --------------------------------------------------------------------------------
 

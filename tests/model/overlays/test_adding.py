@@ -168,7 +168,8 @@ def test_explanations_sum_to_the_score(model, tmp_path):
                 why = mention.explain(candidate.entity)
                 total = why.prior + why.context + why.coreference + sum(n.value for n in why.neighbours)
                 assert total == pytest.approx(why.score, abs=1e-4)
-                assert why.context == pytest.approx(why.unmatched + sum(w.value for w in why.words))
+                words = why.topic + sum(w.value for w in why.words)
+                assert why.context == pytest.approx(why.unmatched + words)
     linker = load(model)
     (first, *_) = linker.disambiguate(text, spans)
     assert first.entity.title == "Ada Zorn"

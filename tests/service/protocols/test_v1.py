@@ -108,6 +108,18 @@ def test_search_by_name_puts_the_likeliest_first(client):
     assert client.get("/v1/search", params={"name": "Qqxzv"}).json() == {"entities": []}
 
 
+def test_similar_entities_come_nearest_first(client, linker):
+    found = client.get("/v1/similar", params={"title": "chicago_Bulls", "most": 3}).json()["entities"]
+    assert [e["similarity"] for e in found] == sorted((e["similarity"] for e in found), reverse=True)
+    assert [(e["title"], e["similarity"]) for e in found] == [
+        (entity.title, pytest.approx(cosine)) for entity, cosine in linker.similar("Chicago Bulls", 3)
+    ]
+    assert len(found) == 3 and "Chicago Bulls" not in {e["title"] for e in found}
+    assert "Nobody" in refused(client.get("/v1/similar", params={"title": "Nobody"}), 404)
+    for most in ("0", "101", "-1", "many", "1e9", "99999999999999999999", "٣"):
+        assert "1 to 100" in refused(client.get("/v1/similar", params={"title": "Paris", "most": most}), 422)
+
+
 def test_info_describes_the_model_without_paths_of_the_machine(client, linker, world_model):
     info = client.get("/v1/info").json()
     assert info["entities"] == linker.model.entities

@@ -31,8 +31,8 @@ SENTENCES_POLICY = (
 CAPITALS_POLICY = "All letters are capitals, where a letter has one capital."
 LEFT_OUT, EXCHANGED = 0.5, 0.05
 THINNED_POLICY = (
-    "Half of the words outside mentions, chosen by chance, are left out, and one in ten of the others is a word "
-    "of the next document."
+    "Half of the words outside mentions, chosen by chance, are left out, and one in ten of the others is a "
+    "word of the next document."
 )
 _WORD = re.compile(r"\w+")
 _CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|(?<!\s)\s*\n\s*")

@@ -104,6 +104,16 @@ def search(call: Call) -> Any:
     return {"entities": [_described(call, entity) for entity in call.named(call.fields().get("name", ""))]}
 
 
+def similar(call: Call) -> Any:
+    """Entities most like another one, nearest first, by the vectors of the model."""
+    fields = call.fields()
+    most = fields.get("most", "10")
+    if not most.isascii() or not most.isdigit() or not 1 <= int(most[:4]) <= MOST_SIMILAR:
+        raise RequestError(422, f"most is a number from 1 to {MOST_SIMILAR}")
+    found = call.linker.similar(call.entity(fields.get("title", "")), int(most))
+    return {"entities": [{**_described(call, entity), "similarity": cosine} for entity, cosine in found]}
+
+
 def info(call: Call) -> Any:
     """The program, model, settings and limits of this service."""
     linker = call.linker
@@ -134,6 +144,9 @@ def _described(call: Call, entity: Entity) -> dict[str, Any]:
     return {"title": about.pop("entity"), **about, **counts}
 
 
+MOST_SIMILAR = 100
+_MOST = parameter("most", "How many entities.", type="integer", minimum=1, maximum=MOST_SIMILAR, default=10)
+_LIKE = parameter("title", "A title.", required=True, minLength=1)
 _TITLE = parameter("title", "A title.", place="path", required=True)
 _NAME = parameter("name", "A name, as it is written in a text.", required=True, minLength=1)
 _EXAMPLE = {"text": "Jordan and Pippen won with the Bulls."}
@@ -157,5 +170,9 @@ ADDRESSES = [
         gives={JSON: schemas.EntityAnswer}, parameters=(_TITLE,), refuses={404: "No such entity."},
     ),
     Address("GET", "/v1/search", search, "model", gives={JSON: schemas.SearchAnswer}, parameters=(_NAME,)),
+    Address(
+        "GET", "/v1/similar", similar, "model",
+        gives={JSON: schemas.SimilarAnswer}, parameters=(_LIKE, _MOST), refuses={404: "No such entity."},
+    ),
     Address("GET", "/v1/info", info, "model", gives={JSON: schemas.InfoAnswer}),
 ]  # fmt: skip

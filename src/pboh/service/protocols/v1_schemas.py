@@ -229,6 +229,18 @@ class SearchAnswer(Struct):
     entities: list[EntityAnswer]
 
 
+class SimilarEntity(EntityAnswer):
+    """An entity like another one."""
+
+    similarity: Annotated[float, Meta(description="Cosine of the two vectors.")]
+
+
+class SimilarAnswer(Struct):
+    """Entities like another one, nearest first."""
+
+    entities: list[SimilarEntity]
+
+
 class InfoAnswer(Struct):
     """The program, the model it answers from, its settings and the limits of this server."""
 
