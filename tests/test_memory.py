@@ -48,7 +48,7 @@ def limited(stage: str, source: Path, small: Path, out: Path, memory: int, room:
 
 
 def test_extract(tmp_path: Path) -> None:
-    size = large_dump(tmp_path / "large.xml", 4_500)
+    size = large_dump(tmp_path / "large.xml", 5_000)
     large_dump(tmp_path / "small.xml", 20)
     assert size > 2.5 * (120 << 20)
     limited("extract", tmp_path / "large.xml", tmp_path / "small.xml", tmp_path / "out", 256, 120)

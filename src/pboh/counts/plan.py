@@ -30,8 +30,8 @@ BYTES_PER_PAIR = 48
 BYTES_PER_WORD_ROW = 64
 # A share may fill this part of the memory limit; sorting and writing need the rest.
 SHARE_OF_MEMORY = 0.5
-# zstd finds nothing in sorted words that their differences do not say
-DIFFERENCES = dict.fromkeys(("entity", "word", "count"), DELTA)
+# zstd finds nothing in sorted numbers that their differences do not say
+COMPACT: dict[str, Any] = {"use_dictionary": ["count"], "column_encoding": {"entity": DELTA, "word": DELTA}}
 TOTALS = pa.schema([("entity", pa.int32()), ("total", pa.int64())])
 
 Parts = Callable[[Engine], list[dict[str, int]]]
@@ -142,7 +142,7 @@ def token_steps(inputs: Sequence[Input], name: str, folder: str, least: int) -> 
 
     def write_range(engine: Engine, folder: str, part: dict[str, int]) -> None:
         rows = contexts(engine).rows(**part, least=least)
-        engine.write_batches(rows, COUNTS, folder, use_dictionary=False, column_encoding=DIFFERENCES)
+        engine.write_batches(rows, COUNTS, folder, **COMPACT)
 
     def write_totals(engine: Engine, folder: str) -> None:
         engine.write_batches(contexts(engine).total_rows(), TOTALS, folder)

@@ -27,6 +27,7 @@ class Used:
     """What one stage used: the memory of this process and all below it, and the files it keeps meanwhile."""
 
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     memory: int = 0
     disk: int = 0
 
@@ -52,7 +53,7 @@ class Usage:
     def stage(self, name: str) -> Iterator[None]:
         """What is used in the block is used by this stage; what others left in memory is given back."""
         release()
-        used, started = self.stages.setdefault(name, Used()), time.monotonic()
+        used, started, worked = self.stages.setdefault(name, Used()), time.monotonic(), _processor_seconds()
         self._look(used, disk=True)
         self._stage = name
         try:
@@ -61,12 +62,14 @@ class Usage:
             self._stage = ""
             self._look(used, disk=True)
             used.seconds += time.monotonic() - started
+            used.processor_seconds += _processor_seconds() - worked
 
     def figures(self) -> dict[str, dict[str, float]]:
         """Seconds and megabytes, by stage."""
         return {
             name: {
                 "seconds": round(used.seconds, 1),
+                "processor_seconds": round(used.processor_seconds, 1),
                 "memory_megabytes": round(used.memory / 1e6, 1),
                 "disk_megabytes": round(used.disk / 1e6, 1),
             }
@@ -87,6 +90,11 @@ class Usage:
         if disk:
             with suppress(OSError):  # a file went while we looked
                 used.disk = max(used.disk, sum(folder_size(folder) for folder in self._folders))
+
+
+def _processor_seconds() -> float:
+    """Time that processors worked for this process and for those below it that have ended."""
+    return sum(os.times()[:4])
 
 
 def check_disk(folder: Path, needed: int) -> int:

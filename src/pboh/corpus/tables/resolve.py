@@ -163,7 +163,7 @@ def _look_up(
 def _replace(source: Path, result: Path, by: Int32) -> None:
     """Copy a file of numbers, each replaced by what ``by`` says (-1 stays)."""
     with source.open("rb") as old, result.open("wb") as new:
-        while (numbers := np.fromfile(old, dtype=np.int32, count=_ROWS_HELD)).size:
+        while (numbers := np.fromfile(old, dtype=np.int32, count=_BATCH)).size:
             np.where(numbers >= 0, by[numbers], -1).astype(np.int32).tofile(new)
     source.unlink()
 
