@@ -14,7 +14,7 @@ from typing import Any
 
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
-    "learning", "learning_curves", "service", "annotate", "spacy_linker", "hostile", "types",
+    "learning", "learning_curves", "service", "annotate", "canonical", "spacy_linker", "hostile", "types",
     "full_size", "whole_wikipedia", "spark_counts",
 )  # fmt: skip
 SCALED = ("full_size", "whole_wikipedia", "spark_counts")

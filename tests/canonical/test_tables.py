@@ -89,7 +89,7 @@ def test_missing_files(tmp_path, name):
 
 def test_edges_name_ids_or_names(tmp_path):
     edges = write(tmp_path / "e.csv", [{"source": "1", "target": "2"}, {"source": "Bayern", "target": "4"}])
-    assert read_edges(edges, EXPECTED, "source", "target") == [(0, 1), ("Bayern", 3)]
+    assert read_edges(edges, EXPECTED, "source", "target") == [(0, 1), (0, 3)]
     edges = write(tmp_path / "e.csv", [{"source": "1", "target": "nobody"}])
     with pytest.raises(InputError, match="edge 1 ends at 'nobody', which is neither an id nor a name"):
         read_edges(edges, EXPECTED, "source", "target")

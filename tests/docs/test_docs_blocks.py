@@ -19,7 +19,7 @@ FOLLOWED = [
     if page not in NEWCOMERS
     and any(block.runs and block.language in (*SHELL, PYTHON) for block in BLOCKS[page])
 ]
-OPTIONAL = {"spacy", "pyspark", "mcp"}
+OPTIONAL = {"spacy", "pyspark", "mcp", "llama_index", "langchain_core", "langchain_community"}
 
 
 def name(page):

@@ -117,6 +117,10 @@ class Groups(Sequence[Group]):
         """How many rows are in a group."""
         return int(self._starts[number + 1] - self._starts[number])
 
+    def first(self, number: int) -> int:
+        """The first row of a group."""
+        return int(self._order[self._starts[number]])
+
     def entity(self, number: int) -> Entity | None:
         """The entity of a group, without the rest."""
         return self._entities.get(number)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from pboh.canonical.exports import to_cypher, to_turtle
 from pboh.canonical.groups import Groups
 from pboh.errors import InputError
 from pboh.files.compression import DAMAGE, decoded
@@ -18,7 +19,7 @@ from pboh.files.writing import written_aside
 from pboh.formats.jsonlines import read_lines
 
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
-OUTPUTS = (".csv", ".jsonl", ".parquet")
+OUTPUTS = (".csv", ".jsonl", ".parquet", ".ttl", ".cypher")
 PACKED = (".gz", ".bz2", ".zst")
 COLUMNS = ("id", "name", "group", "label", "entity", "entity_id", "type", "probability", "reason")
 """Of a flat table, which has a row for every name."""
@@ -50,19 +51,18 @@ def read_names(path: Path, wanted: Wanted) -> Names:
     return Names([name or "" for name in names], context, kind, id)
 
 
-def read_edges(path: Path, names: Names, source: str, target: str) -> list[tuple[int | str, int | str]]:
-    """The edges of a file: their ends are ids if the names have some, else names."""
+def read_edges(path: Path, names: Names, source: str, target: str) -> list[tuple[int, int]]:
+    """The edges of a file between rows: their ends are ids if the names have some, else names."""
     left, right = _columns(path, [source, target], [], [])
     rows = {id: row for row, id in enumerate(names.ids) if id is not None}
-    known = set(names.names)
+    for row, name in enumerate(names.names):
+        rows.setdefault(name, row)  # of rows with one name, the first
 
-    def end(number: int, given: str | None) -> int | str:
-        if given in rows:
-            return rows[given]
-        if given is None or given not in known:
+    def end(number: int, given: str | None) -> int:
+        if given is None or given not in rows:
             what = f"edge {number} ends at {given!r:.80}, which is neither an id nor a name"
             raise InputError(what, where=path)
-        return given
+        return rows[given]
 
     return [(end(i, a), end(i, b)) for i, (a, b) in enumerate(zip(left, right, strict=True), 1)]
 
@@ -197,8 +197,17 @@ def rows_of(groups: Groups, ids: Sequence[str | None]) -> Iterator[tuple[Any, ..
         )  # fmt: skip
 
 
-def write_groups(groups: Groups, ids: Sequence[str | None], path: Path, report: Report = silent) -> None:
-    """Write a line of JSON for every group, or a row of CSV or Parquet for every name."""
+def write_groups(
+    groups: Groups,
+    ids: Sequence[str | None],
+    path: Path,
+    report: Report = silent,
+    edges: Iterable[Sequence[Any]] = (),
+) -> None:
+    """Write a line of JSON for every group, a row of CSV or Parquet for every name, or a graph.
+
+    ``edges`` between rows are part of graphs, which are written as Turtle or Cypher.
+    """
     kind = _kind(path, OUTPUTS)
     with written_aside(path) as aside:
         if kind == ".jsonl":
@@ -207,6 +216,10 @@ def write_groups(groups: Groups, ids: Sequence[str | None], path: Path, report: 
                     file.write(msgspec.json.encode(_with_ids(group.to_dict(), ids)) + b"\n")
                     if number % AT_A_TIME == 0:
                         report(number, len(groups), "writing groups")
+        elif kind in (".ttl", ".cypher"):
+            lines = to_turtle(groups, edges, ids) if kind == ".ttl" else to_cypher(groups, edges)
+            with aside.open("w", encoding="utf-8", errors="replace", newline="\n") as text:
+                text.writelines(f"{line}\n" for line in lines)
         elif kind == ".csv":
             with aside.open("w", encoding="utf-8", newline="") as text:
                 writer = csv.writer(text)

@@ -34,7 +34,7 @@ def canonical_command(
         Path | None,
         options.out(
             "OUT",
-            "File .jsonl (a group per line), .csv or .parquet (a name per row).",
+            "File .jsonl (a group per line), .csv or .parquet (a name per row), .ttl or .cypher (a graph).",
             show_default="a table of the groups",
             callback=options.writable,
         ),
@@ -93,7 +93,7 @@ def canonical_command(
             threshold=merge_threshold, workers=workers or processors(), report=report,
         )  # fmt: skip
         if out is not None:
-            write_groups(groups, table.ids, out, report)
+            write_groups(groups, table.ids, out, report, pairs or ())
     figures = {
         "names": len(table.names),
         "groups": len(groups),
