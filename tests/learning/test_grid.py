@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.evaluation.metrics import judge, macro_scores, micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.evaluation.trials import scoring, value_of, with_values
-from pboh.inference.settings import DEFAULT, PAPER
-from pboh.learning.grid import SPACE, Trial, Tuning, differences, fine_values, parse_space, tune
+from pboh.inference.settings import DEFAULT, PAPER, Settings
+from pboh.learning.grid import SPACE, Trial, Tuning, _improve, differences, fine_values, parse_space, tune
 from pboh.linker import Linker
 
 WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
@@ -166,3 +167,22 @@ def test_settings_survive_as_json(tmp_path: Path) -> None:
     back = DEFAULT.change(**stored)
     assert back.clip > 1e300  # JSON has no infinity
     assert back.change(clip=odd.clip) == odd
+
+
+def test_a_value_that_harms_one_reading_is_not_taken() -> None:
+    """Counts are right answers, answers and gold of every document, for each dataset."""
+
+    def counts(*right: int) -> list[np.ndarray]:
+        return [np.tile(np.asarray([[n, 10, 10]], float), (20, 1)) for n in right]
+
+    scored = {0.5: counts(9, 4), 0.6: counts(7, 6), 0.7: counts(8, 5)}
+
+    def score(many: list[Settings]) -> Iterator[list[np.ndarray]]:
+        return (scored[settings.tau] for settings in many)
+
+    start = Trial("start", "", 0, 0.5, 0.5)
+    tuning = Tuning(DEFAULT, DEFAULT, start, start, 1)
+    old = counts(5, 5)
+    assert _improve(tuning, "tau", [0.5, 0.6, 0.7], 1, old, score, 0.95) is scored[0.6]
+    assert tuning.settings.tau == 0.6, "the mean prefers 0.5 and 0.7, the worst reading 0.6"
+    assert [trial.worst for trial in tuning.trials[1:]] == pytest.approx([-0.2, 0.2, 0.0])

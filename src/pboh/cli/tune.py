@@ -41,6 +41,9 @@ def tune_command(
     change: options.Change = None,
     rounds: Annotated[int, Option(help="Coarse rounds before the fine one.", min=1)] = 2,
     fine: Annotated[bool, Option(help="End with a finer grid around the best values.")] = True,
+    topics: Annotated[
+        int, Option(help="Divide the documents by this many topics; a value must not harm any.", min=1)
+    ] = 1,
     confidence: Annotated[
         float, Option(help="Take a value that is better in this share of resamples.", min=0, max=1)
     ] = 0.95,
@@ -53,8 +56,10 @@ def tune_command(
     """Search ζ, τ, δ, ξ, name layers and the other global settings for the best micro F1 + macro F1.
 
     The search starts from the settings of the model, as changed by --paper and --set. Nothing is rebuilt.
-    Ctrl-C ends it with the best so far. A test set must share no document with the validation data, and
-    pboh evaluate refuses the data that a stored winner was chosen on.
+    Ctrl-C ends it with the best so far. A value is taken only if no dataset loses by it: pass the same
+    documents in several readings, and --topics, to choose what carries over to other texts. A test set must
+    share no document with the validation data, and pboh evaluate refuses the data that a stored winner was
+    chosen on.
 
     With --fit, the weights of the terms of the score (prior, context, pairs …) are fitted to the gold of the
     documents, with standard errors; all other mentions are taken as known, as in pseudo-likelihood.
@@ -63,12 +68,14 @@ def tune_command(
     Examples:
       pboh tune --model model --validation validation.jsonl.gz#0:150 --report tuning.html --write
       pboh tune -v aida:AIDA.tsv#testa --vary tau --vary zeta=0.05,0.1,0.2 --test aida:AIDA.tsv#testb
+      pboh tune --model model -v validation.jsonl.gz#0:150 -v sentences:validation.jsonl.gz#0:150 --topics 3
       pboh tune --model model -v validation.jsonl.gz#0:150 --fit
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.leakage import check_disjoint
     from pboh.learning.grid import differences, parse_space
     from pboh.learning.store import store, target
+    from pboh.learning.topics import by_topic
     from pboh.learning.weights import fit_settings
 
     if fit and report is not None:
@@ -78,6 +85,8 @@ def tune_command(
     datasets, held_out = ([read_dataset(spec) for spec in specs] for specs in (validation, test or []))
     check_disjoint(datasets, held_out)
     linker = options.load_linker(model, paper, change)
+    if topics > 1:
+        datasets = [part for dataset in datasets for part in by_topic(linker, dataset, topics)]
     if fit:
         with progress("fitting") as bar:
             settings, figures = fit_settings(linker, datasets, held_out, vary or (), bar)

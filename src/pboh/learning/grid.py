@@ -75,6 +75,7 @@ class Trial:
     low: float = 0.0  # 95 % of the gain, documents drawn again
     high: float = 0.0
     better: float = 0.0  # share of the draws in which it is better
+    worst: float = 0.0  # gain on the dataset that gains least
     taken: bool = False
 
     @property
@@ -127,8 +128,9 @@ def tune(
 ) -> Tuning:
     """Coordinate ascent: ``rounds`` times coarse values of one parameter after the other, then ``fine`` ones.
 
-    Of the values that are better in at least ``confidence`` of the resamples the best is taken. Ctrl-C
-    ends the search; what was found until then is returned, marked as interrupted.
+    A value is taken if it is better in at least ``confidence`` of the resamples and no dataset loses by it;
+    of several, the one whose worst dataset gains most. Ctrl-C ends the search; what was found until then is
+    returned, marked as interrupted.
     """
     if not datasets:
         raise InputError("there is nothing to tune on", todo="Pass a dataset with --validation")
@@ -175,8 +177,11 @@ def _improve(
     many = [with_values(tuning.settings, {parameter: value}) for value in tries]
     scored = list(score(many))
     trials = [_trial(parameter, value, number, new, old) for value, new in zip(tries, scored, strict=True)]
-    sure = [at for at, trial in enumerate(trials) if trial.gain > 0 and trial.better >= confidence]
-    best = max(sure, key=lambda at: trials[at].gain, default=None)
+    sure = [
+        at for at, trial in enumerate(trials)
+        if trial.gain > 0 and trial.better >= confidence and trial.worst >= 0
+    ]  # fmt: skip
+    best = max(sure, key=lambda at: (trials[at].worst, trials[at].gain), default=None)
     present = value_of(tuning.settings, parameter)
     here = Trial(parameter, present, number, *_scores(old), taken=best is None)
     if best is not None:
@@ -190,7 +195,9 @@ def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) 
     draws = gain_draws(new, old, _objective)
     gain = sum(_scores(new)) - sum(_scores(old))
     better = float((draws > 0).mean())
-    return Trial(parameter, value, number, *_scores(new), gain, *interval(draws), better)
+    pairs = zip(new, old, strict=True)
+    worst = min(sum(_scores([one])) - sum(_scores([other])) for one, other in pairs)
+    return Trial(parameter, value, number, *_scores(new), gain, *interval(draws), better, worst)
 
 
 def _objective(counts: Floats, weights: Floats) -> Floats:
