@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import pboh.cli
-import pboh.inference.engine
+import pboh.model.store
 from pboh.linker import load
 from typed import run
 
@@ -64,7 +64,7 @@ def test_tune_writes_the_winner_only_when_asked(model: Path, tmp_path: Path, cap
     info = json.loads((model / "model.json").read_text())
     assert info["settings"]["zeta"] == found["changed"]["zeta"]
     assert info["tuned_on"]["datasets"] == ["world#0:8"] and len(info["tuned_on"]["documents"]) == 8
-    pboh.inference.engine._opened.cache_clear()  # as a new process would
+    pboh.model.store._opened.cache_clear()  # as a new process would
     assert load(model).settings.zeta == found["changed"]["zeta"]
 
 
@@ -79,7 +79,7 @@ def test_the_report_stands_alone(model: Path, tmp_path: Path) -> None:
 
 def test_evaluate_refuses_what_the_model_was_tuned_on(model: Path, tmp_path: Path, capsys) -> None:
     assert run("tune", "--model", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
-    pboh.inference.engine._opened.cache_clear()  # as a new process would
+    pboh.model.store._opened.cache_clear()  # as a new process would
     rows = tmp_path / "rows.json"
     assert run("evaluate", "-m", model, WORLD, "--json", rows) == 1
     message = " ".join(capsys.readouterr().err.split())
@@ -93,7 +93,7 @@ def test_evaluate_refuses_what_the_model_was_tuned_on(model: Path, tmp_path: Pat
 
 def test_a_model_compared_with_is_refused_too(world_model: Path, model: Path, capsys) -> None:
     assert run("tune", "--model", model, "-v", f"{WORLD}#0:4", *GRID, "--write") == 0
-    pboh.inference.engine._opened.cache_clear()  # as a new process would
+    pboh.model.store._opened.cache_clear()  # as a new process would
     assert run("evaluate", "-m", world_model, WORLD, "--compare", model) == 1
     assert "chose the settings" in capsys.readouterr().err
 
