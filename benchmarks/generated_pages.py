@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ ARTICLES, ENTITIES, TOPICS = 7_000_000, 12_000_000, 2_000
 FAMILY = 35  # entities that share a family name
 IDS = 10  # numbers of pages kept for an article and what is beside it
 TEXT_WORDS = 10_000_000  # words of running text have smaller numbers, those of names larger ones
-WORDS_AT_ONCE, LINKS_AT_ONCE = 1024, 64
+WORDS_AT_ONCE, LINKS_AT_ONCE = 512, 32
 COMMON = 200_000  # words that are made beforehand
 TOPIC_WORDS = 3_000
 PROSE = 8_200  # bytes of wikitext of an average article that are sentences
@@ -39,6 +40,7 @@ STOP = re.findall(
 SYLLABLES = [a + b for a, b in product("bdfghjklmnprstv", "aeiou")]
 SCATTER = 2_654_435_761  # a prime: neighbouring numbers get words that are not alike
 PAIRS = [a + b for a, b in product(SYLLABLES, SYLLABLES)]
+SHORT, LONG = len(PAIRS), len(PAIRS) ** 2  # words of two syllables, and of four
 NAMESPACES = {
     -2: "Media", -1: "Special", 0: "", 1: "Talk", 2: "User", 3: "User talk", 4: "Wikipedia",
     5: "Wikipedia talk", 6: "File", 7: "File talk", 8: "MediaWiki", 9: "MediaWiki talk", 10: "Template",
@@ -152,10 +154,16 @@ def common_words() -> Array:
 
 def word(number: int) -> str:
     """The word of a number: frequent ones are short."""
-    if number < len(PAIRS):
-        return PAIRS[number * SCATTER % len(PAIRS)]
-    first, second = divmod((number - len(PAIRS)) * SCATTER % len(PAIRS) ** 2, len(PAIRS))
+    if number < SHORT:
+        return PAIRS[number * SCATTER % SHORT]
+    first, second = divmod((number - SHORT) * SCATTER % LONG, SHORT)
     return PAIRS[first] + PAIRS[second]
+
+
+@cache
+def _step(size: int) -> int:
+    """A step that visits all of so many places before it comes back."""
+    return next(step for step in range(size * 618 // 1000 + 1, size) if gcd(step, size) == 1)
 
 
 @dataclass(frozen=True)
@@ -189,10 +197,7 @@ class World:
 
     def entity(self, place: int) -> int:
         """The article that has a place in the dump: frequent ones are anywhere."""
-        step = self.articles * 618 // 1000 | 1
-        while np.gcd(step, self.articles) != 1:
-            step += 2
-        return place * step % self.articles
+        return place * _step(self.articles) % self.articles
 
     def redirects(self, entity: int) -> list[str]:
         """Other titles of an article, 1.5 on average."""
@@ -222,25 +227,27 @@ class Writer:
     def about(self, topic: int) -> None:
         """Speak of a topic from now on."""
         self.topic = topic
-        self._words, self._links = self._next_words(), self._next_links()
+        self._words: list[str] = []
+        self._links = self._next_links()
 
     def words(self, count: int) -> list[str]:
-        """Words of running text."""
-        return list(islice(self._words, count))
+        """Words of running text: stop words, words of the topic, and any others; drawn in hundreds."""
+        while len(self._words) < count:
+            self._words += self._more_words()
+        found, self._words = self._words[:count], self._words[count:]
+        return found
 
-    def _next_words(self) -> Iterator[str]:
-        """Stop words, words of the topic, and any others; drawn in hundreds."""
+    def _more_words(self) -> list[str]:
         random, common = self.random, common_words()
-        while True:
-            draw = random.random((2, WORDS_AT_ONCE))
-            topical = (self.topic * 7919 + power_law(random, WORDS_AT_ONCE, TOPIC_WORDS, 0.9) * 131) % 60_000
-            numbers = np.where(draw[0] < 0.33, topical, power_law(random, WORDS_AT_ONCE, TEXT_WORDS, 1.08))
-            stop = power_law(random, WORDS_AT_ONCE, len(STOP), 0.8)
-            numbers = np.where(draw[1] < 0.42, stop, len(STOP) + numbers)
-            found: list[str] = common[np.minimum(numbers, common.size - 1)].tolist()
-            for k in np.flatnonzero(numbers >= common.size).tolist():
-                found[k] = word(int(numbers[k]) - len(STOP))
-            yield from found
+        draw = random.random((2, WORDS_AT_ONCE))
+        topical = (self.topic * 7919 + power_law(random, WORDS_AT_ONCE, TOPIC_WORDS, 0.9) * 131) % 60_000
+        numbers = np.where(draw[0] < 0.33, topical, power_law(random, WORDS_AT_ONCE, TEXT_WORDS, 1.08))
+        stop = power_law(random, WORDS_AT_ONCE, len(STOP), 0.8)
+        numbers = np.where(draw[1] < 0.42, stop, len(STOP) + numbers)
+        found: list[str] = common[np.minimum(numbers, common.size - 1)].tolist()
+        for k in np.flatnonzero(numbers >= common.size).tolist():
+            found[k] = word(int(numbers[k]) - len(STOP))
+        return found
 
     def phrase(self, count: int) -> str:
         """A few words that begin with a capital."""
