@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -184,6 +186,18 @@ def test_one_name_many_times_is_looked_up_once(linker, monkeypatch):
     groups = linker.canonical(["Dortmund"] * 100_000 + ["Zorblax"] * 100_000)
     assert [len(one) for one in groups] == [100_000, 100_000]
     assert sum(len(task.rows) for batch in asked for task in batch) == 2
+
+
+def test_rows_that_nothing_distinguishes_are_together_at_any_threshold(group):
+    names = ["Zorblax", "Zorblax", "Georgia", "Georgia", ""]
+    assert [len(one) for one in group(names, threshold=1.0)] == [2, 2, 1]
+    assert len(group(names, ["a", "b", "c", "d", ""], threshold=1.0)) == 5
+
+
+def test_groups_can_be_pickled(group):
+    groups = group(["Georgia", "Savannah", "Zorblax"], edges=[(0, 1)], threshold=0.999)
+    again = pickle.loads(pickle.dumps(groups))
+    assert list(again) == list(groups) and repr(again) == repr(groups)
 
 
 def test_long_names_and_mixed_languages(group):

@@ -15,6 +15,7 @@ from pboh.canonical.units import units
 from pboh.errors import InputError
 from pboh.files.progress import Report, silent
 from pboh.inference.engine import Engine
+from pboh.text.hashing import Array
 
 THRESHOLD = 0.7
 """Names are merged if it is at least this probable that they mean the same (chosen on validation pages)."""
@@ -45,10 +46,21 @@ def canonical(
     told = np.asarray([bool(c and c.strip()) for c in contexts] or np.zeros(len(names)), bool)
     if near is not None:
         told |= near.degree > 0
-    groups, member = units(names, types, answers, told, threshold)
+    groups, member = units(names, types, answers, told, same, threshold)
     Merger(names, types, groups, member, near, threshold, report).run()
     meant = {g: engine.entities[int(e)] for g, e in enumerate(groups.entity.tolist()) if e >= 0}
-    return Groups(names, types, member, meant, lambda row: engine.entities[int(answers.entity[row])].title)
+    return Groups(names, types, member, meant, Guesses(engine, answers.entity))
+
+
+class Guesses:
+    """What rows may mean, asked for when it is shown; can be pickled."""
+
+    def __init__(self, engine: Engine, entity: Array) -> None:
+        self.engine, self.entity = engine, entity
+
+    def __call__(self, row: int) -> str:
+        """The title of a row's best guess."""
+        return self.engine.entities[int(self.entity[row])].title
 
 
 def _texts(what: str, given: Iterable[str | None] | None, size: int | None) -> Sequence[str]:
@@ -68,9 +80,7 @@ def _texts(what: str, given: Iterable[str | None] | None, size: int | None) -> S
     return texts  # type: ignore[return-value]
 
 
-def _same(
-    names: Sequence[str], contexts: Sequence[str], types: Sequence[str]
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _same(names: Sequence[str], contexts: Sequence[str], types: Sequence[str]) -> Array:
     """For every row the first row that nothing distinguishes it from."""
     seen: dict[tuple[str | None, ...], int] = {}
     columns = [column for column in (names, contexts, types) if column]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from operator import or_
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pboh.canonical import pairs
-from pboh.canonical.forms import CHOOSY, PROBABILITY, Reason, alike, is_part
+from pboh.canonical.forms import CHOOSY, PROBABILITY, Form, Reason, alike, is_part
 from pboh.canonical.kinds import kind_of, may_be_same
 from pboh.canonical.neighbours import Neighbours
 from pboh.canonical.pairs import Pair, form
@@ -57,21 +57,20 @@ class Merger:
 
     def run(self) -> None:
         """Merge by spelling, legal form, order and typing slips; then by initials, acronyms and parts."""
-        names, nodes = self.names, self.nodes
+        given = self.names, self.nodes
         if not self.units.open.any():
             return
-        self._join(_sure(self._links(pairs.plain_pairs(names, nodes))))
-        single = np.asarray(
-            [n for n in range(self.size) if self.units.open[n] and self.names[nodes[n]]], np.int64
-        )
-        self._join(_sure(self._links(pairs.trigram_pairs(names, nodes, single, self.report))))
-        asked = [
-            pairs.choosy_pairs(names, nodes, pairs.initial_keys, lambda one: (one.turned or one).has_initial),
-            pairs.choosy_pairs(names, nodes, pairs.acronym_keys, lambda one: one.acronym is not None),
+        self._join(_sure(self._links(pairs.plain_pairs(*given, self.report))))
+        asking = np.flatnonzero(self.units.open)
+        self._join(_sure(self._links(pairs.trigram_pairs(*given, asking, self.report))))
+        choosy: list[tuple[pairs.Keys, Callable[[Form], bool]]] = [
+            (pairs.initial_keys, lambda one: (one.turned or one).has_initial),
+            (pairs.acronym_keys, lambda one: one.acronym is not None),
         ]
         if self.near is not None and self.types:
-            asked.append(pairs.choosy_pairs(names, nodes, pairs.part_keys, lambda one: len(one.core) == 1))
-        for some in asked:
+            choosy.append((pairs.part_keys, lambda one: len(one.core) == 1))
+        for keys, short in choosy:
+            some = pairs.choosy_pairs(*given, keys, short, self.report)
             self._join(self._choice(self._links(some)))
         self._settle()
 

@@ -57,10 +57,11 @@ def part_keys(one: Form) -> Iterator[str]:
 Keys = Callable[[Form], Iterable[str]]
 
 
-def same_key(names: Sequence[str], nodes: Sequence[int], keys: Keys) -> Iterator[list[int]]:
+def same_key(names: Sequence[str], nodes: Sequence[int], keys: Keys, report: Report) -> Iterator[list[int]]:
     """Runs of nodes (positions in ``nodes`` of rows) that share a key, in order of the keys' hashes."""
     hashes, owners = [], []
     for first in range(0, len(nodes), AT_A_TIME):
+        report(first, len(nodes), "comparing names")
         texts, of = list[str](), list[int]()
         for node in range(first, min(first + AT_A_TIME, len(nodes))):
             name = names[nodes[node]]
@@ -81,18 +82,18 @@ def same_key(names: Sequence[str], nodes: Sequence[int], keys: Keys) -> Iterator
         yield owner[starts[at] : ends[at]].tolist()
 
 
-def plain_pairs(names: Sequence[str], nodes: Sequence[int]) -> Iterator[Pair]:
+def plain_pairs(names: Sequence[str], nodes: Sequence[int], report: Report) -> Iterator[Pair]:
     """Pairs that share a key of :func:`plain_keys`: with the first of its run, and with the one before."""
-    for run in same_key(names, nodes, plain_keys):
+    for run in same_key(names, nodes, plain_keys, report):
         yield from ((run[0], node) for node in run[1:])
         yield from pairwise(run[1:])
 
 
 def choosy_pairs(
-    names: Sequence[str], nodes: Sequence[int], keys: Keys, short: Callable[[Form], bool]
+    names: Sequence[str], nodes: Sequence[int], keys: Keys, short: Callable[[Form], bool], report: Report
 ) -> Iterator[Pair]:
     """Pairs of a ``short`` name and another one with the same key; crowds are left alone."""
-    for run in same_key(names, nodes, keys):
+    for run in same_key(names, nodes, keys, report):
         if len(run) <= CROWD:
             for a in run:
                 if short(form(names[nodes[a]])):

@@ -59,15 +59,22 @@ class Units:
 
 
 def units(
-    names: Sequence[str], types: Sequence[str | None], answers: Answers, told: Array, threshold: float
+    names: Sequence[str],
+    types: Sequence[str | None],
+    answers: Answers,
+    told: Array,
+    same: Array,
+    threshold: float,
 ) -> tuple[Units, Membership]:
     """Group rows by their entity, and what is left by name, type and best guess.
+
+    ``same`` is the first row that nothing distinguishes a row from: they are always together.
 
     A row that is ``told`` more than its name, by a context or neighbours, and yet is unsure what it means has
     a name of many meanings: it is left alone. Of such rows with one name and one guess, less than half mean
     the same.
     """
-    member, same = Membership.of(len(names)), PROBABILITY[Reason.SAME]
+    member, alike = Membership.of(len(names)), PROBABILITY[Reason.SAME]
     sure = (answers.entity >= 0) & (answers.probability >= threshold)
     known, first, group = np.unique(answers.entity[sure], return_index=True, return_inverse=True)
     member.group[sure], member.reason[sure] = group, Reason.ENTITY
@@ -81,11 +88,14 @@ def units(
     firsts, guesses, closed = rows[first].tolist(), [-1] * len(known), [True] * len(known)
     for row in np.flatnonzero(~sure).tolist():
         name, guess = squeeze(names[row]), int(answers.entity[row])
-        alone = not name or same < threshold or (guess >= 0 and bool(told[row]))
+        if same[row] != row and name:
+            member.put(row, int(member.group[same[row]]), Reason.SAME, 1.0, int(same[row]))
+            continue
+        alone = not name or alike < threshold or (guess >= 0 and bool(told[row]))
         place = name, kind_of(types[row] if types else None), guess
         at = -1 if alone else places.setdefault(place, len(firsts))
         if 0 <= at < len(firsts):
-            member.put(row, at, Reason.SAME, same, firsts[at])
+            member.put(row, at, Reason.SAME, alike, firsts[at])
             continue
         reason = Reason.UNSURE if guess >= 0 else Reason.ALONE
         member.put(row, len(firsts), reason, 1.0)
