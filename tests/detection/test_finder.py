@@ -56,6 +56,18 @@ def test_numbers_and_dates_are_not_names(finder):
     assert likely(finder, "1996-12-06, 2–1, 000 or 12 %", 0.2) == []
 
 
+def test_an_unknown_word_beside_a_name_is_noticed(finder):
+    for text, beside in {
+        "Then Zorkmid Bayern beat Dortmund.": {"Bayern": True, "Dortmund": False},
+        "Then Bayern Zorkmid beat Dortmund.": {"Bayern": True, "Dortmund": False},
+        "He met Zorkmid. Bayern beat Zorkmid, Dortmund lost.": {"Bayern": False, "Dortmund": False},
+    }.items():
+        names = finder.find(text, 0.01)
+        spans = [text[a:b] for a, b in zip(names.start.tolist(), names.end.tolist(), strict=True)]
+        told = dict(zip(spans, names.touched.tolist(), strict=True))
+        assert {name: told[name] for name in beside} == beside, text
+
+
 def test_training_is_deterministic(world_corpus, model, arrays):
     again = train_finder(world_corpus, model, OPTIONS)
     assert set(again) == set(arrays)

@@ -26,7 +26,7 @@ class FakeFinder:
         places = np.asarray(sorted(self.spans), np.int64).reshape(-1, 2)
         chance = np.asarray([self.spans[tuple(place)] for place in places.tolist()])
         nothing = np.zeros(len(places))
-        return Names(places[:, 0], places[:, 1], chance, nothing, nothing)
+        return Names(places[:, 0], places[:, 1], chance, nothing, nothing, nothing > 0)
 
 
 def spans(rows):

@@ -23,7 +23,19 @@ from pboh.model.store import Model
 from pboh.text.hashing import Array
 
 ANSWER = ("posterior", "prior", "context", "coherence", "popularity")
-NAME = ("name", "again", "known", "prior", "coherence", "same", "other", "words", "capital", "inside")
+NAME = (
+    "name",
+    "again",
+    "known",
+    "prior",
+    "coherence",
+    "same",
+    "other",
+    "words",
+    "capital",
+    "inside",
+    "touched",
+)
 NAMED = (*ANSWER, "nameness", "words", "link")
 MENTION = ("link", "capital", "words", "inside", "part", "odd")
 CONCEPT = (*ANSWER, *MENTION)
@@ -92,6 +104,7 @@ def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> di
         "capital": capital,
         "words": np.log([1 + surface.count(" ") for surface in surfaces]) if surfaces else capital,
         "inside": _inside_sentence(codes, rows.start) * capital,
+        "touched": rows.touched.astype(np.float64),
     }
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pboh.detection.casing import ABBREVIATION, PLAIN
+from pboh.detection.casing import ABBREVIATION, LEVEL, PLAIN
 from pboh.detection.casing_kernels import look_up_words
 from pboh.detection.chain_kernels import LABELS, exponentials, find_spans
 from pboh.detection.dictionary import Dictionary, Matches
@@ -19,8 +19,8 @@ from pboh.detection.feature_kernels import (
     write_features,
 )
 from pboh.detection.repeat_kernels import find_again
-from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL, S_OTHER, SHAPES, cut_sentences
-from pboh.detection.tokens import Tokens, code_points, sorts, tokens
+from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL, S_OTHER, SHAPES, SPACED, cut_sentences
+from pboh.detection.tokens import CAPITALISED, Tokens, code_points, sorts, tokens
 from pboh.model.link_probability import decode
 from pboh.model.store import Model
 from pboh.text.hashing import Array
@@ -66,6 +66,7 @@ class Names(NamedTuple):
     probability: Array  # as the sentence tells
     again: Array  # highest probability of the same words elsewhere in the text
     link: Array  # how often these words are a link in the corpus, 0 if hardly ever
+    touched: Array  # whether a capitalised word that the corpus does not know is beside it: Bukayo Saka
 
     def __len__(self) -> int:
         return int(self.start.size)
@@ -109,8 +110,19 @@ class Finder:
         used = find_again(cut.written, first, last, probability, SURE, least / 2, spans, chance, again)
         first, last = spans[:used].T
         order = np.lexsort((last, first))
-        start, end = cut.start[first[order]].astype(np.int64), cut.end[last[order] - 1].astype(np.int64)
-        return Names(start, end, chance[order], again[order], _links(known, start, end))
+        first, last = first[order], last[order]
+        start, end = cut.start[first].astype(np.int64), cut.end[last - 1].astype(np.int64)
+        links, touched = _links(known, start, end), _touched(seen, first, last)
+        return Names(start, end, chance[order], again[order], links, touched)
+
+
+def _touched(seen: Read, first: Array, last: Array) -> Array:
+    """Which spans (tokens) have a capitalised word that the corpus does not know beside them."""
+    strange = CAPITALISED[seen.tokens.shape] & (seen.known & LEVEL == 0)
+    apart = (seen.tokens.gap != SPACED) | np.append(True, np.diff(seen.sentence) != 0)
+    before = np.append(False, strange[:-1]) & ~apart  # by the token that follows
+    after = np.append(strange & ~apart, False)
+    return np.asarray(before[first] | after[last])
 
 
 def _links(known: Matches, start: Array, end: Array) -> Array:

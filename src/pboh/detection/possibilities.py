@@ -36,6 +36,7 @@ class Possibilities:
     name: Array  # probability that this is a name, 0 for what only the dictionary has
     again: Array  # the highest such probability of the same words elsewhere
     given: Array  # whether it is kept whatever it is
+    touched: Array  # whether an unknown capitalised word is beside it, so that it may be part of a name
     speaks: Array  # whether it influences others
     entity: dict[int, str]  # entities of spans that were given with one
     found: bool  # whether there is a finder, so that names are told from concepts
@@ -69,11 +70,13 @@ def possibilities(
     columns: list[Array] = []
     if finder is not None:
         names = finder.find(text)
-        start, end, name, link, again = names.start, names.end, names.probability, names.link, names.again
-        start, end, name, link, again = _hinted(hints, start, end, name, link, again)
-        rows = np.stack([start, end, link, name, again, np.zeros(len(start))])
+        start, end, name, *rest = _hinted(
+            hints, names.start, names.end, names.probability, names.link, names.again, names.touched
+        )
+        link, again, touched = rest
+        rows = np.stack([start, end, link, name, again, np.zeros(len(start)), touched])
         columns = [rows[:, _hopeful(start, end, name)]]
-    fixed = [np.asarray([[s.start, s.end, 1.0, 1.0, 0.0, 1.0] for s in given]).reshape(-1, 6).T]
+    fixed = [np.asarray([[s.start, s.end, 1.0, 1.0, 0.0, 1.0, 0.0] for s in given]).reshape(-1, 7).T]
     if finder is None or mentions == "all":
         sure = list(given)
         if columns:
@@ -81,7 +84,7 @@ def possibilities(
             sure += [Span(int(a), int(b)) for a, b in likely[:2].T]
         spots = detector.detect(text, _apart(sure), keep)
         nothing = np.zeros(len(spots))
-        columns.append(np.stack([spots.start, spots.end, spots.link, nothing, nothing, nothing]))
+        columns.append(np.stack([spots.start, spots.end, spots.link, *[nothing] * 4]))
     return _ordered(np.concatenate([*fixed, *columns], axis=1), given, finder is not None)
 
 
@@ -130,11 +133,11 @@ def _ordered(rows: Array, given: Sequence[Span], found: bool) -> Possibilities:
     first = np.ones(order.size, bool)
     first[1:] = (start[order][1:] != start[order][:-1]) | (end[order][1:] != end[order][:-1])
     order = order[first]
-    start, end, (link, name, again, fixed) = start[order], end[order], rows[2:, order]
+    start, end, (link, name, again, fixed, touched) = start[order], end[order], rows[2:, order]
     entity = {(s.start, s.end): s.entity for s in given if s.entity is not None}
     named = {k: entity[place] for k, place in enumerate(zip(start, end, strict=True)) if place in entity}
     speaks = _speaking(start, end, np.where(fixed > 0, 9.0, np.where(name > 0, name - SPEAKING, link / 99)))
-    return Possibilities(start, end, link, name, again, fixed > 0, speaks, named, found)
+    return Possibilities(start, end, link, name, again, fixed > 0, touched > 0, speaks, named, found)
 
 
 def _speaking(start: Array, end: Array, weight: Array) -> Array:
@@ -146,14 +149,14 @@ def _speaking(start: Array, end: Array, weight: Array) -> Array:
 
 
 def _hinted(
-    hints: Sequence[tuple[int, int, float]], start: Array, end: Array, name: Array, link: Array, again: Array
+    hints: Sequence[tuple[int, int, float]], start: Array, end: Array, name: Array, *rest: Array
 ) -> tuple[Array, ...]:
     """Add what a recogniser says to what the finder says, as evidence that does not depend on it.
 
     log-odds add up, less those of a span that was merely proposed.
     """
     if not hints:
-        return start, end, name, link, again
+        return start, end, name, *rest
     place = {span: k for k, span in enumerate(zip(start.tolist(), end.tolist(), strict=True))}
     new = [(a, b) for a, b, _ in hints if (a, b) not in place]
     lowest = float(name.min(initial=0.025))
@@ -161,10 +164,10 @@ def _hinted(
         np.concatenate([old, [s[k] for s in new]]).astype(np.int64) for k, old in ((0, start), (1, end))
     )
     name = np.concatenate([name, np.full(len(new), lowest)])
-    link, again = (np.concatenate([old, np.zeros(len(new))]) for old in (link, again))
+    rest = tuple(np.concatenate([old, np.zeros(len(new))]) for old in rest)
     place |= {span: len(place) + k for k, span in enumerate(new)}
     for a, b, score in hints:
         evidence = float(log_odds(np.asarray(score)) - log_odds(np.asarray(HINTED)))
         odds = float(log_odds(name[place[a, b]])) + evidence
         name[place[a, b]] = 1 / (1 + np.exp(-odds))
-    return start, end, name, link, again
+    return start, end, name, *rest
