@@ -126,7 +126,7 @@ def needed_disk(dumps: Sequence[Path]) -> int:
     A dump that is not compressed counts as if it were.
     """
     size = sum(path.stat().st_size // (4 if path.suffix in (".xml", ".jsonl") else 1) for path in dumps)
-    return SPARE + 3 * size + 4 * min(size, 1 << 30) + max(0, size - (1 << 30))
+    return SPARE + 7 * size // 2 + 4 * min(size, 1 << 30) + max(0, size - (1 << 30))
 
 
 @contextmanager

@@ -46,8 +46,8 @@ def train_command(
     the decision what to link are fitted on half of them; the summary says how good the model is on the other
     half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads.
 
-    Before it starts, it says how much disk space it needs, up to three times the compressed dumps beside the
-    model itself, and refuses if that is not free.
+    Before it starts, it says how much disk space it needs, up to three and a half times the compressed dumps
+    beside the model itself, and refuses if that is not free.
 
     If the wiki's table page_props lies beside the dumps (pboh download fetches it), entities get their
     Wikidata ids.
