@@ -211,9 +211,9 @@ def hash_names(entities, families, out, name, lower):  # type: ignore[no-untyped
 
 @njit(cache=True, nogil=True)
 def several(k, entities, families):  # type: ignore[no-untyped-def]
-    """How many entities name k has: a title one, a short name 6 to 64 by a power law."""
+    """How many entities name k has: a title one, a short name 4 to 64 by a power law."""
     state = np.full(1, k, np.uint64)
-    return 1 if k < entities else np.int64(min(6.0 / (draw(state) + 1e-9) ** 0.5, 64.0))
+    return 1 if k < entities else np.int64(min(4.0 / (draw(state) + 1e-9) ** 0.7, 64.0))
 
 
 @njit(cache=True, nogil=True)
@@ -355,7 +355,7 @@ def write_document(out, number, spans, entities, families, words, topics):  # ty
         if draw(state) < 0.6:
             entity = power_law(state, families // topics, 0.79) * topics + topic
         spans[m, 0] = at
-        if draw(state) < 0.15:
+        if draw(state) < 0.3:
             at = write_title(out, at, entity, families, True)
         else:
             at = write_family(out, at, entity, families, True)
