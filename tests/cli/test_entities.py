@@ -132,3 +132,13 @@ def test_ids_are_added_and_removed(run, model, tmp_path):
     assert run("entities", "ids", "--model", model, "--remove")[0] == 0
     _, out, _ = run("link", "They met in Paris.", "--model", model, "--format", "json")
     assert json.loads(out)["mentions"][0]["id"] is None
+
+
+def test_twins_are_listed(run, model, tmp_path):
+    code, out, _ = run("entities", "twins", "--model", model, "--cosine", 0.1, "--together", 1)
+    assert code == 0 and out.splitlines()[0] == "title\ttwin\tlinks\tlinks of twin\tcosine\tnames\ttogether"
+    run(
+        "entities", "twins", "--model", model, "--cosine", 0.1, "--together", 1, "--json", tmp_path / "t.json"
+    )
+    rows = json.loads((tmp_path / "t.json").read_text())
+    assert [row["title"] for row in rows] == [line.split("\t")[0] for line in out.splitlines()[1:]]

@@ -187,3 +187,41 @@ def types(
     with progress("reading types") as report:
         found = add_types(folder, files, out=out, report=report)
     summarise(f"model {out or model}", {**found, "seconds": perf_counter() - began}, json)
+
+
+@entities.command("twins")
+def twins(
+    model: options.Model = None,
+    cosine: Annotated[float, Option(min=0, max=1, help="Least similarity of their vectors.")] = 0.9,
+    together: Annotated[
+        float, Option(min=0, max=1, help="Largest share of documents of the rarer one that link both.")
+    ] = 0.25,
+    json: options.Json = None,
+) -> None:
+    """List entities that may be one under two titles, most linked first: missing redirects.
+
+    Such twins have the same names and keep the same company, but few documents link both. The list is for
+    people to look at; nothing is changed.
+
+    Example: pboh entities twins --model model
+    """
+    from pboh.linker import model_folder
+    from pboh.model.store import open_model
+    from pboh.model.twins import find_twins
+
+    opened = open_model(model_folder(model))
+    rows = [
+        {
+            "title": opened.title(found.first),
+            "twin": opened.title(found.second),
+            "links": opened.links(found.first),
+            "links_of_twin": opened.links(found.second),
+            **{name: round(getattr(found, name), 3) for name in ("cosine", "names", "together")},
+        }
+        for found in find_twins(opened, cosine=cosine, together=together)
+    ]
+    if json is not None:
+        write_json(json, rows)
+    print("title", "twin", "links", "links of twin", "cosine", "names", "together", sep="\t")
+    for row in rows:
+        print(*row.values(), sep="\t")
