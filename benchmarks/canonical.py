@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -26,10 +25,11 @@ from pboh.evaluation.datasets import read_dataset
 from pboh.files.memory import peak_memory_megabytes
 from pboh.linker import Linker, load
 
-CHOOSING, REPORTED = "0:150", "300:1000"
+CHOOSING, REPORTED, SENTENCES = "0:150", "300:1000", "300:340"
+MOST_NAMES = 5
 THRESHOLDS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
 CUTOFFS = (80, 85, 90, 95, 100)
-MILLION = 1_000_000
+SIZES = (200_000, 1_000_000)
 
 
 class Graph(NamedTuple):
@@ -39,6 +39,8 @@ class Graph(NamedTuple):
     gold: list[str]
     edges: list[tuple[int, int]]
     contexts: list[str]
+    listed: list[bool]
+    """Whether its page has more than ``MOST_NAMES`` names of its target: sections of a list, not names."""
 
 
 def graph(linker: Linker, pages: str) -> Graph:
@@ -47,6 +49,7 @@ def graph(linker: Linker, pages: str) -> Graph:
     if folder is None:
         raise SystemExit("the validation pages are not here (set PBOH_SHARED to their folder)")
     names, gold, edges, contexts = list[str](), list[str](), list[tuple[int, int]](), list[str]()
+    listed = list[bool]()
     for page in read_dataset(f"{folder}/corpus/validation.jsonl.gz#{pages}"):
         first, seen = len(names), set[str]()
         for mention in page.linked:
@@ -57,7 +60,9 @@ def graph(linker: Linker, pages: str) -> Graph:
                 gold.append(linker.resolve(mention.gold or "") or str(mention.gold))
                 contexts.append(page.text[max(0, mention.start - 150) : mention.end + 150])
         edges += itertools.combinations(range(first, len(names)), 2)
-    return Graph(names, gold, edges, contexts)
+        often = Counter(gold[first:])
+        listed += [often[title] > MOST_NAMES for title in gold[first:]]
+    return Graph(names, gold, edges, contexts, listed)
 
 
 def pairs(labels: Sequence[Hashable]) -> int:
@@ -65,8 +70,17 @@ def pairs(labels: Sequence[Hashable]) -> int:
     return sum(n * (n - 1) // 2 for n in Counter(labels).values())
 
 
-def scores(labels: Sequence[Hashable], gold: Sequence[str]) -> dict[str, float]:
-    """Pairwise precision and recall, and how many pairs are wrong."""
+def scores(labels: Sequence[Hashable], given: Graph) -> dict[str, Any]:
+    """Pairwise scores of all nodes, and of those that are not sections of a list (District 1, 2, 3 …)."""
+    kept = [i for i, listed in enumerate(given.listed) if not listed]
+    return {
+        **_scores(labels, given.gold),
+        "without_lists": _scores([labels[i] for i in kept], [given.gold[i] for i in kept]),
+    }
+
+
+def _scores(labels: Sequence[Hashable], gold: Sequence[str]) -> dict[str, float]:
+    """Precision and recall of pairs, and how many are wrong."""
     right, merged, wanted = pairs(list(zip(labels, gold, strict=True))), pairs(labels), pairs(gold)
     return {
         "precision": right / max(1, merged),
@@ -110,35 +124,51 @@ def ours(linker: Linker, given: Graph, threshold: float, contexts: bool = False)
         given.names, given.contexts if contexts else None, edges=given.edges, threshold=threshold
     )
     seconds = process_time() - began
-    return {**scores(groups.number.tolist(), given.gold), "names_per_second": len(given.names) / seconds}
+    return {**scores(groups.number.tolist(), given), "names_per_second": len(given.names) / seconds}
 
 
-def choose(rows: dict[float, dict[str, Any]]) -> float:
-    """The threshold with fewest errors."""
-    return min(rows, key=lambda threshold: rows[threshold]["errors"])
-
-
-def quality(model: str | Path | None) -> dict[str, Any]:
-    """All methods with one model."""
+def choosing(model: str | None) -> dict[str, Any]:
+    """Errors on pages 1 to 150 by threshold, and the best ones."""
     linker = load(model)
-    small, large = graph(linker, CHOOSING), graph(linker, REPORTED)
+    small = graph(linker, CHOOSING)
     linker.canonical(small.names[:100], edges=[(0, 1)])  # compiles
-    by_cutoff = {float(cutoff): scores(fuzzy(small.names, cutoff), small.gold) for cutoff in CUTOFFS}
-    by_threshold = {threshold: ours(linker, small, threshold) for threshold in THRESHOLDS}
-    cutoff = choose(by_cutoff)
+    by_cutoff = {str(cutoff): scores(fuzzy(small.names, cutoff), small) for cutoff in CUTOFFS}
+    by_threshold = {str(least): ours(linker, small, least) for least in THRESHOLDS}
+    best = {"rapidfuzz": _best(by_cutoff), "pboh": _best(by_threshold)}
+    return {"best": best, "rapidfuzz": by_cutoff, "pboh": by_threshold}
+
+
+def _best(rows: dict[str, dict[str, Any]]) -> float:
+    return float(min(rows, key=lambda least: rows[least]["errors"]))
+
+
+def quality(model: str | None, cutoff: float) -> dict[str, Any]:
+    """All methods on pages 301 to 1000."""
+    linker = load(model)
+    large = graph(linker, REPORTED)
+    linker.canonical(large.names[:100], edges=[(0, 1)])  # compiles
     return {
         "nodes": len(large.names),
         "edges": len(large.edges),
         "different_names": len(set(large.names)),
         "entities": len(set(large.gold)),
-        "chosen": {"rapidfuzz": cutoff, "ours": choose(by_threshold)},
-        "choosing": {"rapidfuzz": by_cutoff, "ours": by_threshold},
         "methods": {
-            "equal strings": scores(large.names, large.gold),
-            f"rapidfuzz, token_sort_ratio ≥ {cutoff:.0f}": scores(fuzzy(large.names, cutoff), large.gold),
+            "equal strings": scores(large.names, large),
+            f"rapidfuzz, token_sort_ratio ≥ {cutoff:.0f}": scores(fuzzy(large.names, cutoff), large),
             f"pboh, threshold {THRESHOLD}": ours(linker, large, THRESHOLD),
-            f"pboh, threshold {THRESHOLD}, with sentences": ours(linker, large, THRESHOLD, contexts=True),
         },
+    }
+
+
+def with_sentences(model: str | None) -> dict[str, Any]:
+    """The same names in their sentences (300 characters), with and without the graph, on pages 301 to 340."""
+    linker = load(model)
+    some = graph(linker, SENTENCES)
+    linker.canonical(some.names[:100], some.contexts[:100])
+    return {
+        "graph": ours(linker, some, THRESHOLD),
+        "sentences": ours(linker, some._replace(edges=[]), THRESHOLD, contexts=True),
+        "graph and sentences": ours(linker, some, THRESHOLD, contexts=True),
     }
 
 
@@ -176,9 +206,9 @@ def repeated(count: int) -> dict[str, Any]:
     return {"names": count, "groups": len(groups), "cpu_seconds": process_time() - began}
 
 
-def child(what: str, count: int) -> dict[str, Any]:
+def child(what: str, *arguments: object) -> dict[str, Any]:
     """Measure in a process of its own, so that peak memory is that of this measurement."""
-    command = [sys.executable, "-m", "benchmarks.canonical", what, str(count)]
+    command = [sys.executable, "-m", "benchmarks.canonical", what, *map(json.dumps, arguments)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     return dict(json.loads(done.stdout))
 
@@ -186,8 +216,9 @@ def child(what: str, count: int) -> dict[str, Any]:
 def main() -> dict[str, Any]:
     """Measure, print and save."""
     results: dict[str, Any] = {}
-    for name, model in (("starter", None), ("sample", sample_model())):
-        results[name] = quality(model)
+    for name, model in (("starter", None), ("sample", str(sample_model()))):
+        chosen = child("choosing", model)
+        results[name] = {"choosing": chosen, **child("quality", model, chosen["best"]["rapidfuzz"])}
         rows = results[name]["methods"]
         baseline = min(row["errors"] for method, row in rows.items() if "pboh" not in method)
         table(
@@ -199,15 +230,21 @@ def main() -> dict[str, Any]:
                 for method, row in rows.items()
             ],
         )  # fmt: skip
-    results["at_scale"] = child("at_scale", MILLION)
-    results["repeated"] = child("repeated", MILLION)
-    for title in ("at_scale", "repeated"):
-        table(title, list(results[title]), [list(results[title].values())])
+        results[name]["with_sentences"] = child("with_sentences", model)
+    results["at_scale"] = [child("at_scale", count) for count in SIZES]
+    results["repeated"] = child("repeated", SIZES[-1])
+    for row in (*results["at_scale"], results["repeated"]):
+        table("names", list(row), [list(row.values())])
     return save("canonical", results)
 
 
+MEASURES = {
+    "choosing": choosing, "quality": quality, "with_sentences": with_sentences, "at_scale": at_scale,
+    "repeated": repeated,
+}  # fmt: skip
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps({"at_scale": at_scale, "repeated": repeated}[sys.argv[1]](int(sys.argv[2]))))
+        print(json.dumps(MEASURES[sys.argv[1]](*map(json.loads, sys.argv[2:]))))
     else:
         main()

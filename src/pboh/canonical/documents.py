@@ -15,6 +15,7 @@ from pboh.text.hashing import Array
 
 AROUND = 1_000  # characters of a context on each side of the name
 MOST = 64  # names of a document: neighbours beyond them add little
+BESIDE = 8  # neighbours of a name that has a context, which says more than they do
 TOGETHER = 0.5  # a name is answered with another one if the document has this share of its neighbours
 ALONE = 256  # names without any context that are looked up at once
 
@@ -53,6 +54,7 @@ def _together(
 ) -> Iterator[tuple[list[int], list[int], str, bool]]:
     """Rows of one document, others that help, their context, and whether they are strangers."""
     by_context: dict[str, list[int]] = {}
+    degree = near.degree if near is not None else np.empty(0, np.int64)
     free = list[int]()
     for row in rows:
         context = contexts[row] if contexts else None
@@ -63,10 +65,9 @@ def _together(
     for context, sharing in by_context.items():
         for first in range(0, len(sharing), MOST):
             some = sharing[first : first + MOST]
-            yield some, _others(near, some), context, False
+            yield some, _others(near, some, degree), context, False
     single = free
     if near is not None:
-        degree = near.degree
         single = [row for row in free if not degree[row]]
         for some, others in _neighbourhoods(near, [row for row in free if degree[row]]):
             yield some, others, "", False
@@ -94,19 +95,20 @@ def _text(
     return text, spans
 
 
-def _others(near: Neighbours | None, rows: list[int]) -> list[int]:
-    """Neighbours of some rows, as many as fit."""
+def _others(near: Neighbours | None, rows: list[int], degree: Array) -> list[int]:
+    """A few neighbours of each row, those with few others."""
     if near is None:
         return []
-    found = dict.fromkeys(other for row in rows for other in closest(near, row, near.degree).tolist())
-    return [row for row in found if row not in rows][: max(0, MOST - len(rows))]
+    found = dict.fromkeys(other for row in rows for other in closest(near, row, degree, BESIDE).tolist())
+    inside = set(rows)
+    return [row for row in found if row not in inside][: max(0, MOST - len(rows))]
 
 
-def closest(near: Neighbours, row: int, worth: Array) -> Array:
+def closest(near: Neighbours, row: int, worth: Array, most: int = MOST) -> Array:
     """Neighbours of a row; of many, those of the lowest ``worth``."""
     others = near[row]
-    if len(others) > MOST:
-        others = others[np.argsort(worth[others], kind="stable")[:MOST]]
+    if len(others) > most:
+        others = others[np.argsort(worth[others], kind="stable")[:most]]
     return others
 
 
