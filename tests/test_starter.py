@@ -24,8 +24,8 @@ def answers(linker: Linker, text: str) -> dict[str, str]:
 
 def test_it_is_small_and_says_what_it_is() -> None:
     info = read_manifest(STARTER)
-    assert folder_size(STARTER) <= 32_000_000
-    assert "CC BY-SA" in info["licence"] and "No text" in info["licence"]
+    assert folder_size(STARTER) <= 40_000_000
+    assert "CC BY-SA" in info["licence"] and "short descriptions" in info["licence"]
     assert "pboh train" in info["note"]
     assert info["totals"]["entities"] > 1_000_000
     assert [name for corpus in info["corpus"] for name in corpus["sources"]], "what it was trained on"
@@ -59,8 +59,22 @@ def test_it_explains_itself_and_knows_how_sure_it_is(starter: Linker) -> None:
     assert mention.explain().score == pytest.approx(mention.score, abs=1e-4)
 
 
-def test_it_keeps_the_floor_it_was_calibrated_with(starter: Linker) -> None:
-    assert starter.settings.floor == 3.0 != DEFAULT.floor
+def test_it_has_the_settings_of_today(starter: Linker) -> None:
+    assert (starter.settings.floor, starter.settings.topic) == (DEFAULT.floor, DEFAULT.topic)
+
+
+def test_it_says_what_entities_are(starter: Linker) -> None:
+    [thames, london] = starter.link("The river Thames flows through London.")
+    assert {thames.entity.type, london.entity.type} == {"place"}
+    assert "Capital" in london.entity.description
+
+
+def test_parts_of_unknown_names_numbers_and_dates_are_left_alone(starter: Linker) -> None:
+    found = answers(
+        starter,
+        "Yesterday Bukayo Saka of Arsenal paid 12,000 dollars with Google Pay in London on 2024-12-06.",
+    )
+    assert found == {"Arsenal": "Arsenal F.C.", "London": "London"}
 
 
 def test_the_papers_settings_are_refused_in_one_sentence() -> None:
