@@ -69,8 +69,8 @@ def test_others_share_the_rest_in_proportion_to_their_marginals():
 def test_probabilities_mean_what_they_say_on_unseen_pages(starter, shared):
     """Of answers, of all candidates, and of "not in the knowledge base".
 
-    It was fitted on pages set aside from the dump. Nearly all names of these pages are known, more than there,
-    so that it is a little less sure than it could be.
+    It was fitted on pages set aside from the dump. More names of these pages are known than of those, so it is
+    a little less sure than it could be.
     """
     said: dict[str, list[tuple[float, bool]]] = {"answers": [], "candidates": [], "nil": []}
     for document in read_dataset(f"{shared}/corpus/validation.jsonl.gz#150:300"):

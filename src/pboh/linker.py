@@ -108,7 +108,7 @@ class Linker:
     def similar(self, entity: str | Entity, k: int = 10, *, links: int = 5) -> list[tuple[Entity, float]]:
         """The ``k`` entities most like an entity, nearest first, with the cosine of their vectors.
 
-        Only those with at least so many ``links`` are compared: of rarer ones little is known.
+        Only entities with at least ``links`` links are compared: little is known of rarer ones.
         """
         known = self.engine.entities.find(entity) if isinstance(entity, str) else entity
         if known is None:

@@ -32,7 +32,7 @@ _TEMPLATES = 8  # at the beginning of a page, one of which may be an infobox
 class Subject(NamedTuple):
     """A description and a type, empty where there is none, and what told the type.
 
-    ``hint`` is the type that the noun of the title says, which is often right, but Robert Plant is no plant.
+    ``hint`` is the type that the noun of the title says: often right, but Robert Plant is not a plant.
     """
 
     description: str = ""

@@ -14,7 +14,7 @@ _AT_A_TIME = 1 << 17
 
 
 def nearest(model: Model, entity: int, k: int, links: int) -> tuple[Array, Array]:
-    """The ``k`` entities of at least so many ``links`` that are nearest to another one, and their cosines.
+    """The ``k`` entities with at least ``links`` links that are nearest to another one, and their cosines.
 
     Ties go to the entity that is linked more often. An entity without a vector has no neighbours.
     """

@@ -17,7 +17,7 @@ from pboh.formats.types import TYPES
 class Line(msgspec.Struct, forbid_unknown_fields=False):
     """One page; ``links`` are ``[start, end, target]`` in code points, ``redirect`` is a title.
 
-    ``description`` and ``type`` say what the page is about, if its text shall not be asked.
+    ``description`` and ``type`` say what the page is about, instead of its text.
     """
 
     title: str
