@@ -69,7 +69,7 @@ def test_others_share_the_rest_in_proportion_to_their_marginals():
 def test_probabilities_mean_what_they_say_on_unseen_pages(starter, shared):
     """Of answers, of all candidates, and of "not in the knowledge base".
 
-    It was fitted on pages set aside from the dump. More names of these pages are known than of those, so it is
+    It was fitted on pages set aside from the dump. More names of these pages are known, so it is
     a little less sure than it could be.
     """
     said: dict[str, list[tuple[float, bool]]] = {"answers": [], "candidates": [], "nil": []}
