@@ -265,7 +265,7 @@ def test_really_full_disk(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=600k", "none", str(disk)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(disk)], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("mounting is not allowed here")

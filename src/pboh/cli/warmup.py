@@ -19,10 +19,11 @@ TINY_WIKI = Path(__file__).with_name("tiny_wiki")  # a dump, documents with gold
 TEXTS = ("Paris and Rome near Georgia.", "Paris and Rome near Goergia, déjà.", "Paris łą 🙂 Rome.")
 MODEL = ("--model", "model")
 STEPS = (
-    ("train", "wiki.xml.bz2", "sentences.jsonl", "--out", "model", "--workers", "1"),
+    ("train", "wiki.xml.bz2", "sentences.jsonl", "typed.jsonl", "--out", "model", "--workers", "1"),
     ("extract", "pages.jsonl", "wiki.xml.bz2", "--out", "corpus", "--workers", "1"),
     *(("link", text, *MODEL) for text in TEXTS),
     ("link", TEXTS[0], *MODEL, "--paper"),
+    ("link", TEXTS[0], *MODEL, "--set", "kinship=8"),
     ("annotate", "gold.jsonl", *MODEL, "--explain"),
     ("canonical", "names.txt", *MODEL, "--workers", "1"),
     ("evaluate", "gold.jsonl", *MODEL, "--systems", "all", "--report", "report.html"),
@@ -34,7 +35,7 @@ STEPS = (
     ("evaluate", "gold.jsonl", *MODEL, "--systems", "learned,learnedcontext"),
     ("prune", *MODEL, "--out", "small"),
     ("entities", "add", "entities.jsonl", *MODEL),
-    ("link", "Zorblax left Paris.", *MODEL),
+    ("annotate", "own.jsonl", *MODEL),
 )
 LINKING = (  # with the starter
     *(("link", text) for text in TEXTS),
@@ -53,12 +54,15 @@ def warmup_command() -> None:
     Example: pboh warmup
     """
     from pboh.files.progress import console, progress
+    from pboh.linker import load
 
     began, steps = perf_counter(), STEPS if all(map(find_spec, EXTRAS)) else LINKING
     with progress("compiling kernels") as report, _tiny_wiki():
         for number, step in enumerate(steps):
             report(number, len(steps), f"pboh {step[0]}")
             rehearse(step)
+        if steps is STEPS:
+            load("model").similar("Paris")  # no command asks for it
     console.print(f"all kernels are compiled ({perf_counter() - began:.0f} s)")
 
 
@@ -78,7 +82,10 @@ def _tiny_wiki() -> Iterator[None]:
         words = " ".join(f"word{k}" for k in range(5_000))  # more than tables have room for at first
         page = {"title": "Words", "text": words, "links": [[0, 5, "Paris"]]}
         Path("pages.jsonl").write_text(json.dumps(page))
+        own = {"text": "Zorblax left Paris.", "mentions": [{"start": 0, "end": 7}, {"start": 13, "end": 18}]}
+        Path("own.jsonl").write_text(json.dumps(own))
         Path("sentences.jsonl").write_text("".join(map(_page_of_sentences, range(40))))
+        Path("typed.jsonl").write_text("".join(map(_typed_page, range(400))))
         yield
 
 
@@ -90,3 +97,15 @@ def _page_of_sentences(number: int) -> str:
         links.append([len(text), len(text) + len(place), place])
         text += f"{place} was wide.\n"
     return json.dumps({"id": 1000 + number, "title": f"Page {number}", "text": text, "links": links}) + "\n"
+
+
+def _typed_page(number: int) -> str:
+    """One of the pages from which types can be learned: each links the one before."""
+    title, other = f"Thing {number}", f"Thing {max(number - 1, 0)}"
+    page = {
+        "id": 2000 + number,
+        "title": title,
+        "text": f"{other} was near.",
+        "links": [[0, len(other), other]],
+    }
+    return json.dumps(page | {"type": ("place", "person")[number % 2]}) + "\n"

@@ -11,7 +11,7 @@ NIL = "http://pboh.invalid/notInWiki/"  # .invalid is reserved: no knowledge bas
 # DBpedia's identifiers are IRIs: letters of any script stay as they are, what no IRI may hold is escaped.
 _ESCAPED = {ord(c): f"%{ord(c):02X}" for c in '"<>\\^`{|}%?#[]'} | {c: f"%{c:02X}" for c in (*range(33), 127)}
 
-_PLAIN = re.compile(r"[\w.~/-]*+", re.ASCII).fullmatch  # what quoting would leave as it is
+_PLAIN = re.compile(r"[\w.~/-]*+", re.ASCII)  # what quoting would leave as it is
 
 
 def underscored(title: str) -> str:
@@ -32,7 +32,7 @@ def dbpedia(title: str) -> str:
 def wikipedia(title: str, language: str = "en") -> str:
     """The address of an article in the Wikipedia of a language."""
     name = underscored(title)
-    if not _PLAIN(name):  # most are, and quoting takes several times as long as looking
+    if not _PLAIN.fullmatch(name):  # most are, and quoting takes several times as long as looking
         name = quote(name, errors="replace")
     return f"https://{language}.wikipedia.org/wiki/{name}"
 
