@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated, Literal
 
 import msgspec
@@ -20,6 +21,8 @@ COLUMNS = "start", "end", "probability", "detection", "mention", "entity", "id",
 """Of the table where it is not for a terminal."""
 LEAST_SHOWN = 0.03
 """Meanings less probable than this are left out of the table."""
+WIDEST = 30
+"""Characters of a description that the table shows; other formats have all of it."""
 
 
 @app.command("link")
@@ -100,7 +103,7 @@ def _table(document: Document) -> Table:
     table = Table("mention", "entity", box=SIMPLE_HEAD)
     told = [_told(mention) for mention in document]
     if any(told):
-        table.add_column("which is")
+        table.add_column("which is", no_wrap=True)
     table.add_column("sure", justify="right")
     table.add_column("or")
     table.add_column("worth a link", justify="right")
@@ -115,9 +118,11 @@ def _table(document: Document) -> Table:
 
 
 def _told(mention: Mention) -> str:
-    """What an answer is: its description, or at least its type."""
+    """What an answer is: the beginning of its description, or at least its type."""
     facts = mention.entity.facts if mention.entity else Facts()
-    return facts.description or (facts.type if facts.type not in (None, "unknown", "other") else "") or ""
+    if facts.description:
+        return shorten(facts.description, WIDEST, placeholder=" …")
+    return facts.type if facts.type not in (None, "unknown", "other") else ""
 
 
 def _others(mention: Mention, most: int = 2) -> list[tuple[str, float]]:
