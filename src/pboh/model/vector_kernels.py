@@ -165,7 +165,8 @@ def topic_scores(entity, size, words, runs, vectors, word_vectors, out):  # type
     k = vectors.shape[1]
     before = np.zeros((words.size + 1, k))  # sums of the vectors of all words before a place
     for i in range(words.size):
-        before[i + 1] = before[i]
+        for d in range(k):  # a row copied whole takes a second to compile
+            before[i + 1, d] = before[i, d]
         at = first_at_least(known, 0, known.size, words[i]) if words[i] >= 0 else known.size
         if at < known.size and known[at] == words[i]:
             for d in range(k):
