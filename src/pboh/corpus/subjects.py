@@ -259,13 +259,13 @@ def _short_description(wikitext: bytes, table: Language) -> str:
 
 # -- the definition ---------------------------------------------------------------------------------
 
-_INSIDE = re.compile(r"\s*+(?:\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>)")
-_PRONOUNCED = re.compile(r"\s*+/[^/\s][^/]{0,60}+/(?=[\s,;.])")
+_INSIDE = re.compile(r"(?<!\s)\s*+(?:\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>)")
+_PRONOUNCED = re.compile(r"(?<!\s)\s*+/[^/\s][^/]{0,60}+/(?=[\s,;.])")
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++")
 _BLANKS = re.compile(r"\s++")
-_LOOSE = re.compile(r" +(?=[,;.])|,(?=[,;.])|[()（）\[\]{}<>|]")
+_LOOSE = re.compile(r"(?<! ) +(?=[,;.])|,(?=[,;.])|[()（）\[\]{}<>|]")
 _WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+\.?|[,;:]")
-_STOP = re.compile(r"([^\s.]*+)[.!?]++(?=[\"”»']?+(?:\s|$))|[。！？।؟]")
+_STOP = re.compile(r"(?<![^\s.])(?<![.!?](?=[.!?]))([^\s.]*+)[.!?]++(?=[\"”»']?+(?:\s|$))|[。！？।؟]")
 _ABBREVIATIONS = frozenset(
     """
     st dr mr mrs ms jr sr prof gen col capt lt sgt rev hon gov sen rep mt ft no nos vol vs inc ltd co corp
