@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,12 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
         if not folder.exists():
             make(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """:func:`once`, for tests that have a folder of their own to make."""
+    return partial(once, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

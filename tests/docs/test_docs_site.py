@@ -24,17 +24,19 @@ pytestmark = pytest.mark.xdist_group("site")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The built site."""
-    folder = tmp_path_factory.mktemp("site")
-    subprocess.run([sys.executable, "docs/make_site.py"], cwd=ROOT, check=True)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False,
-        env=dict(os.environ) | {"NO_MKDOCS_2_WARNING": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+def site(made_once):
+    """The built site; its pages in build/docs are written once, too."""
+
+    def make(folder):
+        subprocess.run([sys.executable, "docs/make_site.py"], cwd=ROOT, check=True)
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False,
+            env=dict(os.environ) | {"NO_MKDOCS_2_WARNING": "1"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once("site", make)
 
 
 def test_every_page_is_in_the_menu():
