@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import traceback
 from importlib import import_module
@@ -15,7 +16,7 @@ from typing import Any
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
     "learning", "learning_curves", "service", "annotate", "canonical", "spacy_linker", "hostile", "types",
-    "full_size", "whole_wikipedia", "spark_counts",
+    "full_size", "whole_wikipedia", "spark_counts", "kills",
 )  # fmt: skip
 SCALED = ("full_size", "whole_wikipedia", "spark_counts")
 """Those that generate what they measure, as large as asked for; they only run when named."""
@@ -42,6 +43,8 @@ if __name__ == "__main__":
     parser.add_argument("--folder", type=Path, help="where generated corpora and models are kept")
     parser.add_argument("--keep", action="store_true", help="do not remove them afterwards")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what it watches, too
     scaled = {"folder": given.folder, "keep": given.keep} | ({"scale": given.scale} if given.scale else {})
     options = dict.fromkeys(SCALED, scaled) | {"hostile": {"inputs": given.inputs}}
+    options["kills"] = {"folder": given.folder}
     sys.exit(run(given.names or [name for name in ALL if name not in SCALED], options))

@@ -88,7 +88,7 @@ def train(
 
     check_memory(memory)
     check_disk(model, needed_disk(files) - folder_size(work))
-    with Usage([work, model.with_name(f".{model.name}.tmp") / SCRATCH]) as usage:
+    with Usage([work, model.with_name(f".{model.name}.tmp") / SCRATCH], memory) as usage:
 
         def tables() -> dict[str, Any]:
             with _removed_if_empty(work), usage.stage("extract"):

@@ -34,7 +34,7 @@ def test_sizes_are_readable() -> None:
 
 def test_peaks_belong_to_their_stages(tmp_path: Path) -> None:
     code = "import time; data = b'x' * 300_000_000; print(1, flush=True); time.sleep(20)"
-    with Usage([tmp_path]) as usage:
+    with Usage([tmp_path], 1 << 32) as usage:
         with usage.stage("small"):
             (tmp_path / "file").write_bytes(bytes(1_000))
         with usage.stage("large"):

@@ -7,7 +7,7 @@ import pytest
 
 from pboh.model.tables import offsets_of
 from pboh.model.vector_kernels import eigen, kinships, topic_scores
-from pboh.model.vectors import DISCOUNT, VectorOptions, make_vectors
+from pboh.model.vectors import DISCOUNT, VectorOptions, vector_parts
 
 SMALL = VectorOptions(dimensions=6, extra=10, rounds=6, words=40, least_documents=2, least=0.5, block=7)
 
@@ -30,6 +30,14 @@ def counts(seed: int = 0, entities: int = 60, words: int = 50, documents: int = 
         "posting_offsets": offsets_of(f, entities), "posting_document": d.astype(np.uint32),
         "word_background": (times.sum(0) / times.sum()).astype(np.float32),
     }  # fmt: skip
+
+
+def make_vectors(a: dict[str, np.ndarray], *options, **more) -> dict[str, np.ndarray]:
+    """All arrays, their parts joined."""
+    parts: dict[str, list[np.ndarray]] = {}
+    for name, array in vector_parts(a, *options, **more):
+        parts.setdefault(name, []).append(array)
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
 def matrix(a: dict[str, np.ndarray], o: VectorOptions) -> np.ndarray:
@@ -76,10 +84,12 @@ def test_who_is_linked_once_has_a_vector_and_who_is_unknown_has_none():
     assert made[:5].any(axis=1).all() and not made[5].any()
 
 
-def test_threads_and_blocks_change_no_bit():
+def test_threads_and_blocks_change_no_bit(monkeypatch):
     a = counts()
     made = [make_vectors(a, SMALL, threads=threads) for threads in (1, 3)]
     made.append(make_vectors(a, VectorOptions(**{**_options(), "block": 1000})))
+    monkeypatch.setattr("pboh.model.vectors.ENTRIES", 20)  # less than some entities have
+    made.append(make_vectors(a, SMALL))
     for other in made[1:]:
         assert {name: array.tobytes() for name, array in other.items()} == {
             name: array.tobytes() for name, array in made[0].items()

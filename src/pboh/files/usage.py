@@ -15,6 +15,7 @@ from typing import Self
 import psutil
 
 from pboh.errors import InputError, OutputError
+from pboh.files.mapped import give_pages_back
 from pboh.files.memory import release, together
 from pboh.files.writing import folder_size
 
@@ -33,11 +34,14 @@ class Used:
 
 
 class Usage:
-    """Watches memory and disk while it is open; what it sees belongs to the stage of the moment."""
+    """Watches memory and disk while it is open; what it sees belongs to the stage of the moment.
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    Of a limit of ``memory``, pages of mapped arrays get a quarter; those beyond it are given back.
+    """
+
+    def __init__(self, folders: Sequence[Path], memory: int) -> None:
         self.stages: dict[str, Used] = {}
-        self._folders, self._stage = folders, ""
+        self._folders, self._pages, self._stage = folders, memory // 4, ""
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -87,6 +91,8 @@ class Usage:
         with suppress(psutil.Error):
             below = psutil.Process().children(recursive=True)
             used.memory = max(used.memory, together([os.getpid(), *(process.pid for process in below)]))
+            if psutil.Process().memory_info().shared > self._pages:
+                give_pages_back()
         if disk:
             with suppress(OSError):  # a file went while we looked
                 used.disk = max(used.disk, sum(folder_size(folder) for folder in self._folders))

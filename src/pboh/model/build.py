@@ -35,7 +35,7 @@ from pboh.model.tables import (
     run_starts,
     word_table,
 )
-from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, make_vectors
+from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, vector_parts
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_parts, hash_strings, hash_words
 from pboh.text.matcher import beginnings, make_filter
@@ -317,9 +317,15 @@ class _Build:
 
     def vectors(self, report: Report) -> None:
         """Vectors of entities and words, from arrays that are written already."""
-        if self.options.vectors:
-            arrays = {name: self.writer.mapped(name) for name in COUNTED}
-            self.writer.add_all(make_vectors(arrays, VectorOptions(self.options.vectors), report))
+        arrays, dimensions = {name: self.writer.mapped(name) for name in COUNTED}, self.options.vectors
+        if not dimensions:
+            return
+        with self.writer.stream(vector_entity=f"({dimensions},)|i1") as [rows]:
+            for name, array in vector_parts(arrays, VectorOptions(dimensions), report):
+                if name == "vector_entity":
+                    rows.append(array)
+                else:
+                    self.writer.add(name, array)
 
 
 _KNOWN = pa.schema([("name", pa.string())])

@@ -19,6 +19,7 @@ import numpy as np
 
 from pboh.errors import ModelError, OutputError
 from pboh.files.kernel_cache import user_cache
+from pboh.files.mapped import note_mapping
 from pboh.files.writing import (
     checksum,
     claimed,
@@ -190,10 +191,14 @@ def _entry(path: Path, dtype: Any, shape: list[int]) -> dict[str, Any]:
 
 
 class ArrayFile:
-    """An array of one dimension that is written as it comes, so that it is never held."""
+    """An array that is written as it comes, so that it is never held.
+
+    The type of an array of two dimensions says how long its rows are: ``(96,)|i1``.
+    """
 
     def __init__(self, path: Path, dtype: str) -> None:
-        self.path, self._dtype, self.size = path, np.dtype(dtype), 0
+        self._dtype, self._row = np.dtype(dtype).base, np.dtype(dtype).shape
+        self.path, self.size = path, 0
         with disk_errors(path):
             self._file = path.open("wb")
             self._write_header()
@@ -202,8 +207,8 @@ class ArrayFile:
         """Write more of it."""
         values = np.ascontiguousarray(values, self._dtype)
         with disk_errors(self.path):
-            self._file.write(values.data)
-        self.size += values.size
+            self._file.write(values.reshape(-1).data)
+        self.size += len(values)
 
     def close(self) -> dict[str, Any]:
         """Finish the file; returns its entry in the manifest."""
@@ -211,11 +216,11 @@ class ArrayFile:
             self._file.seek(0)
             self._write_header()
             self._file.close()
-        return _entry(self.path, self._dtype, [self.size])
+        return _entry(self.path, self._dtype, [self.size, *self._row])
 
     def _write_header(self) -> None:
         """The header of a ``.npy``, which leaves room for any size."""
-        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size,)}
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size, *self._row)}
         np.lib.format.write_array_header_1_0(self._file, header)
 
 
@@ -267,7 +272,7 @@ class ModelWriter:
 
     @contextmanager
     def stream(self, **dtypes: str) -> Iterator[list[ArrayFile]]:
-        """Write several arrays of one dimension as they come."""
+        """Write several arrays as they come."""
         files = [ArrayFile(self.aside / f"{name}.npy", dtype) for name, dtype in dtypes.items()]
         yield files
         self.entries |= {name: file.close() for name, file in zip(dtypes, files, strict=True)}
@@ -538,6 +543,7 @@ def _map(path: Path, entry: dict[str, Any]) -> Array:
         raise ModelError(what, where=path, todo=_REBUILD) from reason
     if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:
         raise ModelError("a file of the model is not what model.json says", where=path, todo=_REBUILD)
+    note_mapping(array)
     return np.asarray(array)
 
 

@@ -12,15 +12,16 @@ The matrix is never written down; its rows are computed from the counts, a block
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
-from pboh.model.tables import Arrays
+from pboh.model.tables import offsets_of_sizes
 from pboh.model.vector_kernels import (
     SLICE,
     Associations,
@@ -41,6 +42,7 @@ COUNTED = (
 """The arrays they are made from."""
 DIMENSIONS = 96  # as many bytes for every entity
 DISCOUNT = 0.5  # ξ of N(w,e)
+ENTRIES = 1 << 21  # of the matrix, held by a thread at a time
 SWEEPS = 12  # of Jacobi's method; it converges in less
 SMALLEST = 1e-6  # singular values below this share of the largest are noise of rounding
 
@@ -59,32 +61,35 @@ class VectorOptions:
     least: float = 1.0  # mutual information that a word must have with an entity
     document_weight: float = 2.0
     seed: int = 20
-    block: int = 1 << 14  # rows of the matrix at a time
+    block: int = 1 << 14  # rows of the matrix at a time, if they are short
 
 
-def make_vectors(
+def vector_parts(
     arrays: Mapping[str, Array], options: VectorOptions | None = None, report: Report = silent,
     threads: int | None = None,
-) -> Arrays:  # fmt: skip
-    """``vector_entity``, ``vector_word`` with its scale, and the numbers of these words, from the counts."""
-    options = options or VectorOptions()
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        return _Making(arrays, options, report, pool).arrays()
+) -> Iterator[tuple[str, Array]]:  # fmt: skip
+    """``vector_word`` with its scale, the numbers of these words, and ``vector_entity`` in parts."""
+    options, threads = options or VectorOptions(), threads or processors()
+    with ThreadPoolExecutor(threads) as pool:
+        yield from _Making(arrays, options, report, pool, 2 * threads).parts()
 
 
 class _Making:
-    """The matrix of one model, and the steps of its decomposition."""
+    """The matrix of one model, and the steps of its decomposition.
+
+    Held are two dense matrices of the core and the rows of a few blocks, whatever the corpus.
+    """
 
     def __init__(
-        self, arrays: Mapping[str, Array], options: VectorOptions, report: Report, pool: ThreadPoolExecutor
-    ) -> None:
-        self.options, self.report, self.pool = options, report, pool
+        self, arrays: Mapping[str, Array], options: VectorOptions, report: Report, pool: ThreadPoolExecutor,
+        ahead: int,
+    ) -> None:  # fmt: skip
+        self.options, self.report, self.pool, self.ahead = options, report, pool, ahead
         lists = np.diff(arrays["posting_offsets"])
-        self.everyone = np.arange(lists.size)
-        self.core = _largest(lists, options.entities, options.least_documents)
+        core = _largest(lists, options.entities, options.least_documents)
         background = arrays["word_background"]
         self.words = _largest(background, options.words)
-        sizes = np.bincount(arrays["posting_document"])
+        sizes = _times(arrays["posting_document"])
         documents = _largest(sizes, options.documents, 1)
         self.columns = self.words.size + documents.size
         self.a = Associations(
@@ -98,60 +103,60 @@ class _Making:
             np.float32(options.least), np.float32(options.document_weight),
         )  # fmt: skip
         self.slices = -(-(options.dimensions + options.extra) // SLICE)
-        self._steps = 2 * (options.rounds + 1) * self._blocks(self.core) + self._blocks(self.everyone)
+        rows = lists + np.diff(arrays["context_offsets"])
+        self.core, self.everyone = self._blocks(rows, core), self._blocks(rows, np.arange(lists.size))
+        self._steps = 2 * (options.rounds + 1) * len(self.core) + len(self.everyone)
         self._done = 0
 
-    def arrays(self) -> Arrays:
+    def _blocks(self, rows: Array, entities: Array) -> list[Array]:
+        """Entities in blocks that are small, and so are their rows of the matrix together."""
+        sums, out, first = offsets_of_sizes(rows[entities]), [], 0
+        while first < entities.size:
+            full = int(np.searchsorted(sums, sums[first] + ENTRIES, side="right")) - 1
+            last = min(max(full, first + 1), first + self.options.block)
+            out.append(entities[first:last].astype(np.int32))
+            first = last
+        return out
+
+    def parts(self) -> Iterator[tuple[str, Array]]:
         """Decompose the matrix of the core, and fold everybody in."""
         basis, values = self._decomposed()
+        size, k = self.words.size, values.size
         root = np.sqrt(values)
-        word = np.zeros((self.words.size, self.options.dimensions), np.int8)
-        scale = np.zeros(self.words.size, np.float32)
-        quantise((basis[: self.words.size] * root).astype(np.float32), word, scale)
-        inverse = np.where(values > 0, 1 / np.maximum(root, 1e-30), 0.0)
-        return {
-            "vector_entity": self._folded_in((basis * inverse).astype(np.float32)),
-            "vector_word": word,
-            "vector_word_scale": scale,
-            "vector_word_number": self.words.astype(np.int32),
-        }
+        word, scale = np.zeros((size, k), np.int8), np.zeros(size, np.float32)
+        quantise((_by_row(basis[:, :size])[:, :k] * root).astype(np.float32), word, scale)
+        yield from (("vector_word", word), ("vector_word_scale", scale))
+        yield "vector_word_number", self.words.astype(np.int32)
+        basis = basis[: -(-k // SLICE)]
+        inverse = np.zeros((len(basis), 1, SLICE))
+        inverse.reshape(-1)[:k] = np.where(values > 0, 1 / np.maximum(root, 1e-30), 0.0)
+        np.multiply(basis, inverse, out=basis, casting="same_kind")
+
+        def fold(some: Array) -> Array:
+            out = np.zeros((some.size, k), np.int8)
+            dense = np.ascontiguousarray(_by_row(self._multiplied(some, basis))[:, :k])
+            quantise(dense, out, np.empty(some.size, np.float32))
+            return out
+
+        yield from (("vector_entity", part) for part in self._in_blocks(self.everyone, fold))
 
     def _decomposed(self) -> tuple[Array, Array]:
-        """V and S: the right singular vectors of the core, largest first."""
+        """V, in slices, and S: the right singular vectors of the core, largest first."""
         k, size = self.options.dimensions, self.slices * SLICE
         random = np.random.default_rng(self.options.seed)
         right = random.standard_normal((self.slices, self.columns, SLICE), np.float32)
-        values, vectors = np.zeros(size), np.eye(size)
         for number in range(self.options.rounds + 1):
-            left = self._orthonormal(self._product(right))
-            right = self._product_back(left)
+            left = self._product(right)
+            self._make_orthonormal(left)
+            right = self._product_back(left, out=right)
             if number < self.options.rounds:
-                right = self._orthonormal(right)
+                self._make_orthonormal(right)
         squares, vectors = eigen(self._gram(right), SWEEPS)
-        values = np.sqrt(np.maximum(squares[:k], 0.0))
+        values = np.zeros(size)
+        values[:k] = np.sqrt(np.maximum(squares[:k], 0.0))
         values[values < SMALLEST * values[0]] = 0.0
-        return self._mixed(right, _divided(vectors[:, :k], values)), values
-
-    def _folded_in(self, basis: Array) -> Array:
-        """A·basis of all entities in whole numbers; their lengths do not matter."""
-        k = self.options.dimensions
-        padded = np.zeros((basis.shape[0], -(-k // SLICE) * SLICE), np.float32)
-        padded[:, :k] = basis
-        cut = padded.reshape(len(basis), padded.shape[1] // SLICE, SLICE)
-        slices = np.ascontiguousarray(cut.transpose(1, 0, 2))
-        out = np.zeros((self.everyone.size, k), np.int8)
-
-        def fold(first: int, some: Array) -> None:
-            rows, product = self._rows(some), np.empty((some.size, SLICE), np.float32)
-            dense = np.empty((some.size, padded.shape[1]), np.float32)
-            for number, part in enumerate(slices):
-                multiply(*rows, part, product)
-                dense[:, number * SLICE : (number + 1) * SLICE] = product
-            kept = np.ascontiguousarray(dense[:, :k])
-            quantise(kept, out[first : first + some.size], np.empty(some.size, np.float32))
-
-        self._in_blocks(self.everyone, fold)
-        return out
+        self._mix(right, _divided(vectors, values))
+        return right, values[:k]
 
     # -- products ---------------------------------------------------------------------------------
 
@@ -160,19 +165,25 @@ class _Making:
         start, column, value = associations(entities, self.a)
         return start, column, value
 
-    def _blocks(self, entities: Array) -> int:
-        return -(-entities.size // self.options.block)
+    def _multiplied(self, entities: Array, right: Array) -> Array:
+        """Rows of A·right."""
+        rows = self._rows(entities)
+        out = np.empty((len(right), entities.size, SLICE), np.float32)
+        for part, product in zip(right, out, strict=True):
+            multiply(*rows, part, product)
+        return out
 
-    def _in_blocks(self, entities: Array, work: Callable[[int, Array], None]) -> None:
-        """Do something with every block of rows, several at a time."""
-        tasks = [self.pool.submit(work, first, some) for first, some in self._parts(entities)]
+    def _in_blocks(self, blocks: Iterable[Array], work: Callable[[Array], Array]) -> Iterator[Array]:
+        """What comes of every block of rows, in order; several are made at a time."""
+        tasks: deque[Future[Array]] = deque()
+        for some in blocks:
+            tasks.append(self.pool.submit(work, some))
+            if len(tasks) >= self.ahead:
+                yield tasks.popleft().result()
+                self._advance()
         for task in tasks:
-            task.result()
+            yield task.result()
             self._advance()
-
-    def _parts(self, entities: Array) -> Iterator[tuple[int, Array]]:
-        for first in range(0, entities.size, self.options.block):
-            yield first, entities[first : first + self.options.block]
 
     def _advance(self) -> None:
         self._done += 1
@@ -180,28 +191,26 @@ class _Making:
 
     def _product(self, right: Array) -> Array:
         """A·right of the core."""
-        out = np.empty((self.slices, self.core.size, SLICE), np.float32)
-
-        def work(first: int, some: Array) -> None:
-            rows = self._rows(some)
-            for number in range(self.slices):
-                multiply(*rows, right[number], out[number, first : first + some.size])
-
-        self._in_blocks(self.core, work)
+        out, first = np.empty((self.slices, sum(map(len, self.core)), SLICE), np.float32), 0
+        for part in self._in_blocks(self.core, lambda some: self._multiplied(some, right)):
+            last = first + part.shape[1]
+            out[:, first:last] = part
+            first = last
         return out
 
-    def _product_back(self, left: Array) -> Array:
+    def _product_back(self, left: Array, out: Array) -> Array:
         """Aᵀ·left of the core: the blocks one after the other, slices side by side."""
-        out = np.zeros((self.slices, self.columns, SLICE), np.float32)
-        parts = list(self._parts(self.core))
-        rows = [self.pool.submit(self._rows, some) for _, some in parts[:1]]
-        for number, (first, some) in enumerate(parts):
-            block = rows.pop().result()
-            mine = left[:, first : first + some.size]
+        out[:], first = 0, 0
+        ahead = self.pool.submit(self._rows, self.core[0]) if self.core else None
+        for number, some in enumerate(self.core):
+            assert ahead
+            block, mine = ahead.result(), left[:, first : first + some.size]
             tasks = [self.pool.submit(multiply_back, *block, mine[k], out[k]) for k in range(self.slices)]
-            rows = [self.pool.submit(self._rows, others) for _, others in parts[number + 1 :][:1]]
+            if number + 1 < len(self.core):
+                ahead = self.pool.submit(self._rows, self.core[number + 1])
             for task in tasks:
                 task.result()
+            first += some.size
             self._advance()
         return out
 
@@ -214,31 +223,49 @@ class _Making:
             out[j * SLICE : (j + 1) * SLICE, i * SLICE : (i + 1) * SLICE] = part.T
         return out
 
-    def _orthonormal(self, matrix: Array) -> Array:
+    def _make_orthonormal(self, matrix: Array) -> None:
         """Columns that span the same space, of length one and at right angles (or zero, if they do not)."""
         squares, vectors = eigen(self._gram(matrix), SWEEPS)
         values = np.sqrt(np.maximum(squares, 0.0))
         values[values < SMALLEST * values[0]] = 0.0
-        mixed = self._mixed(matrix, _divided(vectors, values))
-        return np.ascontiguousarray(mixed.reshape(len(mixed), self.slices, SLICE).transpose(1, 0, 2))
+        self._mix(matrix, _divided(vectors, values))
 
-    def _mixed(self, matrix: Array, factors: Array) -> Array:
-        """M·factors, by rows."""
+    def _mix(self, matrix: Array, factors: Array) -> None:
+        """M·factors in the place of M."""
         factors = np.ascontiguousarray(factors, np.float32)
-        out = np.empty((matrix.shape[1], factors.shape[1]), np.float32)
 
         def work(first: int) -> None:
-            last = min(first + self.options.block, len(out))
-            mix(matrix, factors, first, last, out[first:last])
+            last = min(first + self.options.block, matrix.shape[1])
+            out = np.empty((last - first, len(factors)), np.float32)
+            mix(matrix, factors, first, last, out)
+            matrix[:, first:last] = out.reshape(-1, self.slices, SLICE).transpose(1, 0, 2)
 
-        list(self.pool.map(work, range(0, len(out), self.options.block)))
-        return out
+        list(self.pool.map(work, range(0, matrix.shape[1], self.options.block)))
+
+
+def _by_row(slices: Array) -> Array:
+    """A matrix in slices as rows."""
+    return slices.transpose(1, 0, 2).reshape(slices.shape[1], len(slices) * SLICE)
+
+
+def _times(numbers: Array) -> Array:
+    """How often each number occurs, without a copy of them all."""
+    out = np.zeros(int(numbers.max()) + 1 if numbers.size else 0, np.int64)
+    for first in range(0, numbers.size, ENTRIES):
+        out += np.bincount(numbers[first : first + ENTRIES], minlength=out.size)
+    return out
 
 
 def _largest(values: Array, most: int, least: float = 0.0) -> Array:
     """Places of the largest values, ascending; the first ones of equals."""
-    order = np.argsort(-values.astype(np.float64), kind="stable")[:most]
-    return np.sort(order[values[order] >= least])
+    places = np.flatnonzero(values >= least)
+    if places.size > most:
+        some = values[places]
+        bound = np.partition(some, -most)[-most]
+        taken = some > bound
+        taken[np.flatnonzero(some == bound)[: most - np.count_nonzero(taken)]] = True
+        places = places[taken]
+    return places
 
 
 def _places(some: Array, size: int, first: int) -> Array:
