@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import resources
+from itertools import islice
 from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pboh.corpus.titles import unescape
 
@@ -30,15 +34,11 @@ _TEMPLATES = 8  # at the beginning of a page, one of which may be an infobox
 
 
 class Subject(NamedTuple):
-    """A description and a type, empty where there is none, and what told the type.
-
-    ``hint`` is the type that the noun of the title says: often right, but Robert Plant is not a plant.
-    """
+    """A description and a type, empty where there is none, and what told the type."""
 
     description: str = ""
     type: str = ""
     evidence: str = ""
-    hint: str = ""
 
 
 NOTHING = Subject()
@@ -54,6 +54,7 @@ class Language:
     head: str
     ends: frozenset[str]
     articles: frozenset[str]
+    indefinite: tuple[str, ...]
     fillers: frozenset[str]
     partitives: frozenset[str]
     of: str
@@ -64,6 +65,7 @@ class Language:
     short_description: re.Pattern[bytes]
     category: re.Pattern[bytes]
     categories: tuple[tuple[str, str], ...]
+    nouns: Mapping[str, str]
     noun: Callable[[str], str]
     infobox_type: Callable[[bytes], str]
 
@@ -84,13 +86,16 @@ def language(code: str) -> Language:
         for word in _words(words):
             nouns.setdefault(word, name)
     whole = {word: name for word, name in nouns.items() if "*" not in word}
-    noun = _noun_finder(whole, nouns, given["plural"], given["head"] == "end")
+    several = {_plural(word, given["plural"]): name for word, name in whole.items()} | whole
+    parts = {word: name for word, name in nouns.items() if "*" in word}
+    noun = _noun_finder(several, parts, given["head"] == "end")
     boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
     prefixes = tuple(given["infobox"])
     return Language(
         head=given["head"],
         ends=frozenset(given["ends"]),
         articles=frozenset(given["articles"]),
+        indefinite=tuple(f"{article} " for article in given["indefinite"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
@@ -101,6 +106,7 @@ def language(code: str) -> Language:
         short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
         category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
         categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
+        nouns=several,
         noun=noun,
         infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
     )
@@ -110,9 +116,16 @@ def _words(text: str) -> list[str]:
     return [word for part in text.split(",") if (word := " ".join(part.split()))]
 
 
+def _plural(word: str, ending: str) -> str:
+    """Films, but cities and churches."""
+    if ending == "s" and word.endswith(("y", "ch", "sh", "x")) and not word.endswith(("ay", "ey", "oy")):
+        return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es"
+    return word + ending
+
+
 def _verbs(verbs: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
     some = "|".join(map(re.escape, sorted(verbs, key=len, reverse=True)))
-    return re.compile(rf"(?:^|[\s,;)])(?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
+    return re.compile(rf"[\s,;)](?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
 
 
 def _clauses(words: Sequence[str]) -> re.Pattern[str]:
@@ -127,27 +140,18 @@ def _template(names: Iterable[str]) -> re.Pattern[bytes]:
     return re.compile((r"\{\{\s*+(?i:" + some + r")\s*+[|:]\s*+(?:1\s*+=)?+([^{}|\n]{1,400}+)").encode())
 
 
-def _noun_finder(
-    whole: Mapping[str, str], nouns: Mapping[str, str], plural: str, unspaced: bool
-) -> Callable[[str], str]:
+def _noun_finder(whole: Mapping[str, str], parts: Mapping[str, str], unspaced: bool) -> Callable[[str], str]:
     """The type that a word says, by the whole word, its ending (``*ist``) or its beginning (``polit*``)."""
-    endings = {word[1:]: name for word, name in nouns.items() if word.startswith("*")}
-    beginnings = {word[:-1]: name for word, name in nouns.items() if word.endswith("*")}
+    endings = {word[1:]: name for word, name in parts.items() if word.startswith("*")}
+    beginnings = {word[:-1]: name for word, name in parts.items() if word.endswith("*")}
     if unspaced:
         endings |= whole
     longest_first = sorted({len(word) for word in (*endings, *beginnings)}, reverse=True)
     least = longest_first[-1] if longest_first else 0
     tails, heads = {word[-least:] for word in endings}, {word[:least] for word in beginnings}
 
-    def phrase(word: str) -> str:
-        if word in whole:
-            return whole[word]
-        return whole.get(word.removesuffix(plural), "") if plural and word.endswith(plural) else ""
-
     @lru_cache(maxsize=1 << 17)
-    def single(word: str) -> str:
-        if name := phrase(word):
-            return name
+    def in_parts(word: str) -> str:
         possible = word[-least:] in tails or word[:least] in heads
         for length in longest_first if possible else ():
             if found := length <= len(word) and (
@@ -156,7 +160,7 @@ def _noun_finder(
                 return found
         return ""
 
-    return lambda word: phrase(word) if " " in word else single(word)
+    return lambda word: whole.get(word) or ("" if " " in word else in_parts(word))
 
 
 def _infobox_types(
@@ -187,70 +191,82 @@ def _infobox_types(
 def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject:
     """What the page ``title`` is about; ``text`` is the beginning of its plain text."""
     table = language(code)
-    lead = text[:LEAD].decode(errors="ignore")
-    short = _short_description(wikitext, table) if b"{{" in wikitext[:LEAD] else ""
-    phrase = _definition(lead, title, table)
-    description, hint = short or shortened(phrase, table), _hint(title, table)
-    for evidence, told in _told(title, wikitext, phrase, short, table):
+    begin = wikitext.find(b"{{", 0, LEAD)
+    templates = wikitext[begin:LEAD] if begin >= 0 else b""
+    short = _short_description(templates, table)
+    phrase = _definition(text[:LEAD], title, table)
+    description = short or shortened(phrase, table)
+    for evidence, told in _told(title, templates, phrase, short, wikitext, table):
         if told:
-            return Subject(description, told, evidence, hint)
-    return Subject(description, hint=hint)
+            return Subject(description, told, evidence)
+    return Subject(description) if description else NOTHING
 
 
-def _told(title: str, wikitext: bytes, phrase: str, short: str, table: Language) -> Iterable[tuple[str, str]]:
+def _told(
+    title: str, templates: bytes, phrase: str, short: str, wikitext: bytes, table: Language
+) -> Iterator[tuple[str, str]]:
     """The types that parts of a page tell, those that are trusted most first."""
     if title.lower().startswith(table.topics):
         yield "title", "other"
-    if b"{{" in wikitext[:LEAD]:
-        yield "infobox", _infobox(wikitext, table)
-    yield "sentence", _noun_of(phrase, table)
+    box, sentence = _infobox(templates, table), _noun_of(phrase, table)
+    if (box, sentence) != ("person", "organisation"):  # bands have the infobox of musical artists
+        yield "infobox", box
+    yield "sentence", sentence
     yield "sentence", _noun_of(short, table)
     if title.endswith(")"):
-        yield "title", _noun_of(_qualifier(title), table)
-    if b"[[" in wikitext[-_TAIL:]:
-        yield "category", _category(wikitext, table)
+        yield "title", _qualified(title.rpartition("(")[2], table)
+    yield "category", _category(wikitext[-_TAIL:], table)
 
 
-def title_subject(title: str, code: str) -> Subject:
-    """What a title alone says: Stardust (film) is a work, Lincoln Park sounds like a place."""
+def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
+    """The type that the qualifier of every title says, and the one that its noun hints at.
+
+    Stardust (film) is a work, Lincoln Park sounds like a place; but Robert Plant is no plant.
+    """
     table = language(code)
-    told = _noun_of(_qualifier(title), table) if title.endswith(")") else ""
-    return Subject("", told, "title" if told else "", _hint(title, table))
+    without = partial(pc.replace_substring_regex, replacement="")
+    bare = without(pc.utf8_lower(titles), r"(?: \(|,).*")
+    if table.ends:  # the noun is before them: Battle of Hastings
+        bare = without(bare, f" (?:{'|'.join(map(re.escape, table.ends))}) .*")
+    pairs = pc.replace_substring_regex(bare, "^.* ([^ ]+ [^ ]+)$", r"\1")
+    phrases, said = (pa.array(given, pa.string()) for given in (table.nouns, table.nouns.values()))
+    hints = pc.coalesce(said.take(pc.index_in(pairs, phrases)), _of_each(without(pairs, "^.* "), table.noun))
+    qualifiers = pc.if_else(pc.ends_with(titles, ")"), titles, "")
+    return _of_each(without(qualifiers, r"^.*\("), lambda inside: _qualified(inside, table)), hints
 
 
-def _hint(title: str, table: Language) -> str:
-    """The type that the noun of a title says: the last word, or the one before "of"."""
-    words = title.partition(" (")[0].partition(",")[0].lower().split(" ")
-    if len(words) > 2:
-        here = next((place for place, word in enumerate(words) if word in table.ends), 0)
-        words = words[: here or None]
-    return (len(words) > 1 and table.noun(" ".join(words[-2:]))) or table.noun(words[-1])
+def _qualified(inside: str, table: Language) -> str:
+    """What the words in brackets say, unless they are a name: Harbinger (DC Comics) is no comic."""
+    last = inside.partition(",")[0].removesuffix(")").rpartition(" ")[2]
+    return "" if last.istitle() and table.ends else _noun_of(inside, table)
 
 
-def _qualifier(title: str) -> str:
-    return title.rpartition("(")[2].removesuffix(")")
+def _of_each(texts: pa.Array, said: Callable[[str], str]) -> pa.Array:
+    """What is said of every text, asked once for equal ones."""
+    found = texts.dictionary_encode()
+    return pa.array([said(text) for text in found.dictionary.to_pylist()], pa.string()).take(found.indices)
 
 
 _TEMPLATE = re.compile(rb"\{\{\s*+([^{}|\[<\n]{1,80})")
 
 
-def _infobox(wikitext: bytes, table: Language) -> str:
-    names = _TEMPLATE.findall(wikitext, 0, LEAD)
-    return next((found for name in names[:_TEMPLATES] if (found := table.infobox_type(name))), "")
+def _infobox(templates: bytes, table: Language) -> str:
+    names = islice(_TEMPLATE.finditer(templates), _TEMPLATES)
+    return next((found for name in names if (found := table.infobox_type(name[1]))), "")
 
 
-def _category(wikitext: bytes, table: Language) -> str:
+def _category(tail: bytes, table: Language) -> str:
     """The type most of the categories say."""
     votes: dict[str, int] = {}
-    for name in table.category.findall(wikitext, max(0, len(wikitext) - _TAIL)):
+    for name in table.category.findall(tail):
         text = name.decode(errors="ignore").lower()
         if said := next((kind for part, kind in table.categories if part in text), ""):
             votes[said] = votes.get(said, 0) + 1
     return max(votes, key=lambda kind: votes[kind], default="")
 
 
-def _short_description(wikitext: bytes, table: Language) -> str:
-    found = table.short_description.search(wikitext, 0, LEAD)
+def _short_description(templates: bytes, table: Language) -> str:
+    found = table.short_description.search(templates)
     if not found:
         return ""
     text = unescape(found[1].decode(errors="ignore")).strip()
@@ -259,13 +275,14 @@ def _short_description(wikitext: bytes, table: Language) -> str:
 
 # -- the definition ---------------------------------------------------------------------------------
 
-_INSIDE = re.compile(r"(?<!\s)\s*+(?:\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>)")
-_PRONOUNCED = re.compile(r"(?<!\s)\s*+/[^/\s][^/]{0,60}+/(?=[\s,;.])")
+# Every pattern begins with a letter of a set, which is what makes searching fast.
+_INSIDE = re.compile(r"\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>")
+_PRONOUNCED = re.compile(r"/[^/\s][^/]{0,60}+/(?=[\s,;.])")
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++")
-_BLANKS = re.compile(r"\s++")
-_LOOSE = re.compile(r"(?<! ) +(?=[,;.])|,(?=[,;.])|[()（）\[\]{}<>|]")
-_WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+\.?|[,;:]")
-_STOP = re.compile(r"(?<![^\s.])(?<![.!?](?=[.!?]))([^\s.]*+)[.!?]++(?=[\"”»']?+(?:\s|$))|[。！？।؟]")
+_STRAY = re.compile(r"[()（）\[\]{}<>|]")
+_LOOSE = re.compile(r"[ ,](?=[,;]|\.(?!\w)|['’]s\b)")
+_WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+|[,;:]")
+_STOP = re.compile(r"[.。！？।؟](?:(?<!\.)|(?=[\"”»']?+(?:\s|$)))")
 _ABBREVIATIONS = frozenset(
     """
     st dr mr mrs ms jr sr prof gen col capt lt sgt rev hon gov sen rep mt ft no nos vol vs inc ltd co corp
@@ -274,41 +291,49 @@ _ABBREVIATIONS = frozenset(
 )
 
 
-def _definition(lead: str, title: str, table: Language) -> str:
-    """The words by which the first sentence that defines the title does so: behind its verb, to its end."""
-    bare, spare = title.partition(" (")[0].lower(), ""
+def _definition(lead: bytes, title: str, table: Language) -> str:
+    """The words by which the first sentence that defines the title does so: behind its verb, to its end.
+
+    A sentence that names something else defines it only as the first one, and as *a* something.
+    """
+    bare, spare = title.partition(" (")[0].lower(), None
     known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
-    for line in lead.split("\n", _LINES)[:_LINES]:
-        if len(line) < _SHORT or not table.defines.search(line, 0, _LINE):
+    for line in _lines(lead):
+        if not table.defines.search(line):
             continue
-        before, phrase = _defining(_without_asides(line[:_LINE]), table)
+        before, phrase = _defining(_without_asides(line), table)
         if not phrase:
             continue
         before = before.replace("\u0301", "").lower()  # the mark of stress
         if not before or any(word in before for word in known):
             return phrase
-        if table.head == "last":
-            spare = spare or phrase
-    return spare
+        if spare is None:  # the first sentence may call it by another name: "He was a Latvian politician"
+            spare = phrase if phrase.lower().startswith(table.indefinite) else ""
+    return spare or ""
 
 
 _WORDS = re.compile(r"\w{3,}")
+
+
+def _lines(lead: bytes) -> Iterator[str]:
+    """The beginnings of paragraphs, with a blank before, as verbs have one."""
+    for line in lead.split(b"\n", _LINES)[:_LINES]:
+        if len(line) >= _SHORT and len(text := line[: 4 * _LINE].decode(errors="ignore")) >= _SHORT:
+            yield f" {text[:_LINE]}"
 
 
 def _without_asides(line: str) -> str:
     """A line without what is in brackets, and without pronunciations."""
     for _ in range(_NESTED):
         line, found = _INSIDE.subn("", line)
-        if not found:
+        if not found or not _STRAY.search(line):
             break
-    if "/" in line:
-        line = _PRONOUNCED.sub("", line)
-    return line.strip() if line.isprintable() and "  " not in line else _squeezed(line)
+    return f" {_squeezed(_PRONOUNCED.sub('', line))}"
 
 
 def _squeezed(text: str) -> str:
     """Control characters and directional marks gone, white space made single."""
-    return _BLANKS.sub(" ", _NOISE.sub(" ", text)).strip()
+    return " ".join((text if text.isprintable() else _NOISE.sub(" ", text)).split())
 
 
 def _defining(plain: str, table: Language) -> tuple[str, str]:
@@ -334,12 +359,14 @@ def _defines(phrase: str, table: Language) -> bool:
 def _sentence(text: str, start: int) -> str:
     """From ``start`` to the end of the sentence."""
     for stop in _STOP.finditer(text, start):
-        word = stop[1]
-        if word is None:
-            return text[start : stop.start()]
+        said = text[start : stop.start()]
+        if stop[0] != ".":
+            return said
+        said = said.rstrip(".")
+        word = said[max(said.rfind(" "), said.rfind(".")) + 1 :]
         short = (len(word) == 1 and word.isalpha()) or word.lower() in _ABBREVIATIONS
         if not short and not (word.isdigit() and len(word) < 3):
-            return text[start : stop.end(1)]
+            return said
     return text[start:]
 
 
@@ -350,7 +377,7 @@ def _noun_of(phrase: str, table: Language) -> str:
     if table.head == "end":
         parts = _PARTS.split(phrase[:200])
         return next((found for part in parts if (found := table.noun(part.rstrip("。 である")[-12:]))), "")
-    words = [word.lower().rstrip(".") for word in _WORD.findall(phrase[:300])]
+    words = _WORD.findall(phrase[:300].lower())
     if table.head == "last":
         return _last_noun(words, table)
     for word in words[:12]:
@@ -365,15 +392,18 @@ _PARTS = re.compile("[、，,・]")
 def _last_noun(words: list[str], table: Language) -> str:
     """Of "social and political philosopher from …": philosopher; a person if any noun of several is one."""
     parts: list[list[str]] = [[]]
-    otherwise = ""
+    otherwise, several = "", False
     for here, word in enumerate(words):
         part = parts[-1]
         if word == table.of and part and part[-1] in table.partitives:
             said = _noun(part, table)
             if said == "species":
                 return said
-            parts, otherwise = [[]], "" if said == "organisation" else said
-        elif (part or len(parts) > 1) and (word in table.ends or _is_verb(words[here : here + 2], table)):
+            several = said == "organisation"
+            parts, otherwise = [[]], "" if several else said
+        elif (part or len(parts) > 1) and (
+            word in table.ends or _is_verb(words[here : here + 3], part, table)
+        ):
             break
         elif word in _BETWEEN:
             parts.append([])
@@ -381,18 +411,20 @@ def _last_noun(words: list[str], table: Language) -> str:
             part.append(word)
     found = [(said, len(part)) for part in parts if part and (said := _noun(part, table))]
     if any(said == "person" for said, _ in found):
-        return "person"
+        return "organisation" if several else "person"  # a group of philosophers
     found = [one for one in found if one[0] != "other"] or found
     # "business, cultural and tourism city" is no business: a word alone may go with a noun further on
     return next((said for said, size in found if size > 1), found[-1][0] if found else otherwise)
 
 
-def _is_verb(words: list[str], table: Language) -> bool:
+def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
     """Whether a participle ends a phrase: a character *portrayed* by, but not motor *racing* driver."""
-    if not table.verbal.fullmatch(words[0]) or table.noun(words[0]):
+    if not table.verbal.fullmatch(words[0]) or table.noun(words[0]) or table.noun(" ".join(words[:2])):
         return False
-    if len(words) < 2 or table.verbal.fullmatch(words[1]):
+    if len(words) < 2 or _noun(before, table) == "person":  # scientist combining physics and philosophy
         return True
+    if table.verbal.fullmatch(words[1]):
+        return not _noun(words[1:], table)  # multitasking operating system
     return words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
 
 
@@ -417,10 +449,7 @@ def tidy(text: str) -> str:
 
 def shortened(phrase: str, table: Language) -> str:
     """A phrase of at most :data:`LONGEST` characters, cut where a clause ends, without stray marks."""
-    text = _LOOSE.sub("", phrase[:_LINE])
-    if not text.isprintable() or "  " in text:
-        text = _squeezed(text)
-    text = text.strip(" ,;:.–—-*#=_~")
+    text = _LOOSE.sub("", _squeezed(_STRAY.sub("", phrase[:_LINE]))).strip(" ,;:.–—-*#=_~")
     first, blank, rest = text.partition(" ")
     while blank and first.lower() in table.articles:
         text = rest.lstrip(" ,")

@@ -13,7 +13,7 @@ Array = NDArray[Any]
 BITS = 20
 SLOTS = 1 << BITS
 """Features: words of the title and of the context, by hash; the last ones are kept for the others."""
-DENSE = 64  # slots for what is not hashed
+DENSE = 80  # slots for what is not hashed
 CLASSES = 9
 MOST_TITLE = 64  # features of a title, at most
 _WORD, _FIRST, _LAST, _BRACKET, _COMMA, _ENDING, _CONTEXT, _PAIR = range(1, 9)
@@ -122,7 +122,8 @@ def features_of(
         begin = n
         n += title_features(title_blob[title_offsets[e] : title_offsets[e + 1]], slots[n:])
         slots[n] = SLOTS - DENSE + _LOWER + lower[e]
-        slots[n + 1] = SLOTS - DENSE + _HINT + hints[e]
+        common = (slots[n - 2] - (SLOTS - DENSE + _LOOK)) % 3 > 0  # a small noun: … massacre, Battle of …
+        slots[n + 1] = SLOTS - DENSE + _HINT + hints[e] + CLASSES * common
         slots[n + 2] = SLOTS - DENSE + _BIAS
         n += 3
         values[begin:n] = 1.0

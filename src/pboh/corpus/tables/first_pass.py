@@ -20,7 +20,7 @@ from pyarrow import feather
 from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
-from pboh.corpus.subjects import LEAD, NOTHING, Subject, read_subject
+from pboh.corpus.subjects import LEAD, Subject, read_subject, title_types
 from pboh.corpus.tables.context_kernels import place_links
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
@@ -102,8 +102,7 @@ class ChunkScan:
         subject = read_subject(page.title, wikitext, lead, self._site.language)
         if page.subject is not None:
             subject = Subject(*(given or told for given, told in zip(page.subject, subject, strict=True)))
-        if subject != NOTHING:
-            self._subjects.append((len(self._titles) - 1, subject))
+        self._subjects.append((len(self._titles) - 1, subject))
 
     def write(self, folder: Path, texts: bool) -> Figures:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
@@ -164,11 +163,14 @@ class ChunkScan:
         return {"page": pages, "text": _strings(np.frombuffer(self._text_ends, np.int64), text)}
 
     def _subject_columns(self) -> dict[str, pa.Array]:
+        pages = [page for page, _ in self._subjects]
         columns = {
-            name: pa.array([getattr(subject, name) for _, subject in self._subjects], pa.string())
-            for name in Subject._fields
+            name: pa.array([subject[k] for _, subject in self._subjects], pa.string())
+            for k, name in enumerate(Subject._fields)
         }
-        return {"page": pa.array([page for page, _ in self._subjects], pa.int32()), **columns}
+        titles = pa.array([self._titles[page] for page in pages], pa.string())
+        _, columns["hint"] = title_types(titles, self._site.language)
+        return {"page": pa.array(pages, pa.int32()), **columns}
 
     def _parquet(self, path: Path, columns: dict[str, pa.Array]) -> None:
         """A table whose rows say where they come from: the chunk, and the row in it."""

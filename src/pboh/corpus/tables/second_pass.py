@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.subjects import Subject, title_subject
+from pboh.corpus.subjects import title_types
 from pboh.corpus.tables.context_kernels import count_stretches
 from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.files.writing import write_json, written_aside
@@ -194,13 +195,11 @@ def write_named_subjects(index: Path, out: Path, code: str) -> None:
     ):
         for batch in file.iter_batches(1 << 16, columns=["entity", "title", "page"]):
             some = batch.filter(batch["page"].is_null())
-            told = [title_subject(title, code) for title in some["title"].to_pylist()]
-            rows = pa.array([bool(subject.type or subject.hint) for subject in told], pa.bool_())
-            columns = {
-                name: pa.array([getattr(subject, name) for subject in told], pa.string()).filter(rows)
-                for name in Subject._fields
-            }
-            writer.write_table(pa.table({"entity": some["entity"].filter(rows), **columns}, schema=SUBJECTS))
+            told, hints = title_types(some["title"], code)
+            rows = pc.not_equal(pc.binary_join_element_wise(told, hints, ""), "")
+            evidence = pc.if_else(pc.equal(told, ""), "", "title")
+            columns = [some["entity"], pa.repeat("", len(some)), told, evidence, hints]
+            writer.write_table(pa.table(columns, schema=SUBJECTS).filter(rows))
 
 
 def _write_tokens(path: Path, place: Place, words: Int32, starts: Int64, ends: Int64, pages: Int64) -> None:
