@@ -10,7 +10,7 @@ from typing import Any
 from pboh.canonical.graph import Merged
 from pboh.canonical.groups import Groups
 from pboh.files.writing import written_aside
-from pboh.formats.identifiers import dbpedia, escaped
+from pboh.formats.identifiers import escaped, resource
 from pboh.formats.turtle import quoted
 from pboh.formats.types import BY_NAME
 
@@ -77,7 +77,7 @@ def _name(row: int, ids: Sequence[str | None], base: str) -> str:
 
 def _iri(groups: Groups, number: int, ids: Sequence[str | None], base: str) -> str:
     entity = groups.entity(number)
-    return f"<{dbpedia(entity.title)}>" if entity else _name(groups.first(number), ids, base)
+    return f"<{resource(entity)}>" if entity else _name(groups.first(number), ids, base)
 
 
 # -- Neo4j -----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pboh.document import Document, Mention
-from pboh.formats.identifiers import dbpedia, nil
+from pboh.formats.identifiers import nil, resource
 from pboh.formats.turtle import quoted
 from pboh.formats.types import BY_NAME
 
@@ -38,7 +38,7 @@ def context_turtle(uri: str, length: int, text: str) -> str:
 
 def phrase_turtle(uri: str, start: int, end: int, context: str, surface: str, mention: Mention) -> str:
     """A mention as a phrase with its meaning and how sure it is."""
-    meaning = dbpedia(mention.entity.title) if mention.entity else nil(surface)
+    meaning = resource(mention.entity) if mention.entity else nil(surface)
     kind = mention.entity.type if mention.entity else None
     of_class = f"    itsrdf:taClassRef <{BY_NAME[kind].uri}> ;\n" if kind and kind != "unknown" else ""
     return (

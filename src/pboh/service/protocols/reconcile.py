@@ -10,7 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from pboh.document import Entity, Mention
-from pboh.formats.identifiers import DBPEDIA, dbpedia, underscored
+from pboh.formats.identifiers import dbpedia, resource, underscored
 from pboh.formats.types import TYPES, check_types
 from pboh.service.address import JSON, STRING, Address, form, parameter
 from pboh.service.call import Call, json_response, number
@@ -65,7 +65,7 @@ def _skipped(given: dict[str, str]) -> int:
 def preview(call: Call) -> Response:
     """A few words about an entity, as HTML."""
     entity = call.entity(call.fields().get("id", ""))
-    title, address = escape(entity.title), escape(entity.url or dbpedia(entity.title))
+    title, address = escape(entity.title), escape(entity.url or resource(entity))
     known = [kind["name"] for kind in _types(entity) if kind is not _ANY_TYPE]
     page = (
         f"<!DOCTYPE html><html><head><meta charset='utf-8'></head><body>"
@@ -79,14 +79,15 @@ def preview(call: Call) -> Response:
 
 def manifest(call: Call, address: str) -> dict[str, Any]:
     """What the service can do, for OpenRefine."""
+    space = dbpedia(call.linker.model.info.get("language") or "en")
     return {
         "versions": ["0.1", "0.2"],
         "name": "pboh entity linking",
-        "identifierSpace": DBPEDIA,
+        "identifierSpace": space,
         "schemaSpace": "http://www.w3.org/2004/02/skos/core#",
         "defaultTypes": [_ANY_TYPE, *_offered(call)],
         "batchSize": call.limits.documents,
-        "view": {"url": DBPEDIA + "{{id}}"},
+        "view": {"url": space + "{{id}}"},
         "preview": {"url": f"{address}/reconcile/preview?id={{{{id}}}}", "width": 320, "height": 100},
         "suggest": {
             kind: {"service_url": address, "service_path": f"/reconcile/suggest/{kind}"}

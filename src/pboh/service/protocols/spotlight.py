@@ -9,7 +9,7 @@ from xml.parsers import expat
 from starlette.responses import Response
 
 from pboh.document import Document, Entity, Mention
-from pboh.formats.identifiers import dbpedia, escaped
+from pboh.formats.identifiers import escaped, resource
 from pboh.formats.types import BY_NAME, TABLE, TYPES, of_class
 from pboh.service.address import FIND, JSON, STRING, Address, form, parameter
 from pboh.service.call import Call, choice, json_response, listed, number
@@ -123,7 +123,7 @@ def _resource(mention: Mention, entity: Entity, support: int) -> dict[str, str]:
     second = max((c.probability for c in mention.candidates if c.entity != entity), default=0.0)
     first = max((c.probability for c in mention.candidates if c.entity == entity), default=0.0)
     return {
-        "@URI": dbpedia(entity.title),
+        "@URI": resource(entity),
         "@support": str(support),
         "@types": _classes(entity),
         "@surfaceForm": mention.text,
@@ -174,7 +174,7 @@ def html_page(text: str, mentions: list[Mention]) -> str:
     for mention in sorted(mentions, key=lambda m: (m.start, -m.end)):
         if mention.start < at or mention.entity is None:
             continue
-        address = escape(dbpedia(mention.entity.title))
+        address = escape(resource(mention.entity))
         parts.append(escape(text[at : mention.start]))
         parts.append(f'<a href="{address}" title="{address}" target="_blank" rel="noreferrer">')
         parts.append(f"{escape(mention.text)}</a>")
