@@ -7,6 +7,7 @@ import gzip
 import json
 import shutil
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,68 @@ def test_a_model_beside_it_stays_as_it_is(model, tmp_path):
     opened = open_model(tmp_path / "mine")
     assert opened.type(entity(opened, "Paris")) == "place"
     assert "entity_type" not in open_model(model)
+
+
+ITEM, DIRECT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+HERTA = {"enwiki": {"site": "enwiki", "title": "Herta Müller", "badges": []}}
+NO_VALUE = {"snaktype": "novalue", "property": "P31", "datatype": "wikibase-item"}
+PUBLISHED = {
+    # instance-types_lang=en_specific.ttl: comments at both ends, IRIs in UTF-8 or escaped, tenures of persons
+    "dbpedia.ttl": f"""# started 2022-12-09T05:43:14Z
+<http://dbpedia.org/resource/Herta_Müller> <{TYPE}> <http://dbpedia.org/ontology/Writer> .
+<http://dbpedia.org/resource/Herta_Müller__Tenure__1> <{TYPE}> <http://dbpedia.org/ontology/PersonFunction> .
+<http://dbpedia.org/resource/100%25_(song)> <{TYPE}> <http://dbpedia.org/ontology/Song> .
+<http://dbpedia.org/resource/K\\u00F6ln> <{TYPE}> <http://dbpedia.org/ontology/City> .
+<http://dbpedia.org/resource/AC/DC> <{TYPE}> <http://dbpedia.org/ontology/Band> .
+# completed 2022-12-09T06:01:59Z
+""",
+    # latest-truthy.nt: nodes without a name, values nobody knows, many languages, all escapes
+    "truthy.nt": rf"""
+<https://en.wikipedia.org/wiki/Paris> <http://schema.org/about> <{ITEM}Q90> .
+<{ITEM}Q90> <{DIRECT}P31> _:genid1 .
+_:genid1 <{TYPE}> <http://www.w3.org/2002/07/owl#Restriction> .
+<{ITEM}Q90> <{DIRECT}P31> <{ITEM}Q515> .
+<{ITEM}Q90> <{DIRECT}P1082> "+2165423"^^<{XSD}decimal> .
+<{ITEM}Q90> <http://schema.org/description> "capital city of France"@en-gb .
+<{ITEM}Q90> <http://schema.org/description> "a \"city\"\tC:\\U0001F600 \U0001F600\u00e9"@en .
+<{ITEM}P31> <http://schema.org/description> "that class of which"@en .
+""",
+    # latest-all.json: a list with an item a line, tables that are empty lists, values that are missing
+    "all.json": "[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in [
+        {"type": "item", "id": "Q1", "labels": {}, "descriptions": [], "claims": [], "sitelinks": []},
+        {"type": "property", "datatype": "string", "id": "P31", "descriptions": {}, "claims": {}},
+        {"type": "item", "id": "Q42", "sitelinks": HERTA,
+         "descriptions": {"de": {"language": "de", "value": "Autorin"}}, "lastrevid": 1,
+         "claims": {"P31": [
+             {"mainsnak": NO_VALUE, "rank": "normal"},
+             {"mainsnak": {"snaktype": "somevalue", "property": "P31"}, "rank": "preferred"},
+             {"mainsnak": {"snaktype": "value", "property": "P31", "datavalue": {
+                 "value": {"entity-type": "item", "numeric-id": 5, "id": "Q5"}, "type": "wikibase-entityid"}},
+              "type": "statement", "id": "q42$F078E5B3", "rank": "normal", "references": []}]}},
+    ]) + "\n]\n",
+}  # fmt: skip
+READ = {
+    "dbpedia.ttl": [("Herta Müller", 0, "person", ""), ("Herta Müller  Tenure  1", 0, "other", ""),
+                    ("100% (song)", 0, "work", ""),
+                    ("Köln", 0, "place", ""), ("AC/DC", 0, "organisation", "")],
+    "truthy.nt": [(None, 90, "place", ""), (None, 90, "unknown", 'a "city" C:\\U0001F600 😀é')],
+    "all.json": [("Herta Müller", 42, "person", "")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("streams", [1, 3])
+def test_files_as_they_are_published(tmp_path, name, streams):
+    """In one stream or, as parallel packers write them, in several."""
+    data, path = PUBLISHED[name].encode(), tmp_path / f"{name}.bz2"
+    cuts = [len(data) * k // streams for k in range(streams + 1)]
+    path.write_bytes(b"".join(bz2.compress(data[start:end]) for start, end in pairwise(cuts)))
+    facts = list(read_facts(path, "en"))
+    assert [(f.title, f.id, TYPES[f.type], f.description) for f in facts] == READ[name]
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_facts(path, "en"))
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"\x1f\x8b broken", b"<a> <b> <c> .\n", b"# nothing\n"])

@@ -78,7 +78,7 @@ def read_facts(path: Path, language: str, report: Report = silent) -> Iterator[F
             fact = _triple(line, language)
         elif start == b"{":
             fact = _item(line, f"{language}wiki", language)
-        elif start in (b"", b"#", b"@", b"[", b"]"):
+        elif start in (b"", b"#", b"@", b"[", b"]", b"_"):  # a node without a name begins with _
             continue
         else:
             what = "this is neither N-Triples nor Wikidata's JSON"
@@ -111,7 +111,7 @@ def _triple(line: bytes, language: str) -> Fact | None:
     found = _TRIPLE.match(line.lstrip())
     if not found:
         return None
-    subject, verb = found[1].decode(errors="replace"), found[2].decode(errors="replace")
+    subject, verb = _unescaped(found[1]), found[2].decode(errors="replace")
     if item := _ITEM.fullmatch(subject):
         number = int(item[1])
         if verb == _INSTANCE_OF and found[3]:
@@ -128,17 +128,17 @@ def _triple(line: bytes, language: str) -> Fact | None:
 
 
 def _unescaped(text: bytes) -> str:
-    """A literal of N-Triples, whose escapes are those of JSON but for the long ones."""
-    plain = text.decode(errors="replace")
-    if "\\" not in plain:
-        return plain
-    plain = re.sub(r"\\U([0-9A-Fa-f]{8})", lambda m: chr(min(int(m[1], 16), 0x10FFFF)), plain)
-    return re.sub(
-        r"\\u([0-9A-Fa-f]{4})|\\(.)", lambda m: chr(int(m[1], 16)) if m[1] else _PLAIN.get(m[2], m[2]), plain
-    )
+    """A literal or an address of N-Triples; what is no letter becomes a blank."""
+    return _ESCAPE.sub(_letter, text.decode(errors="replace"))
 
 
-_PLAIN = {"n": " ", "r": " ", "t": " ", "b": " ", "f": " "}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+
+
+def _letter(escape: re.Match[str]) -> str:
+    if code := escape[1] or escape[2]:
+        return chr(min(int(code, 16), 0x10FFFF))
+    return " " if escape[3] in "nrtbf" else escape[3]
 
 
 class _Value(msgspec.Struct):
