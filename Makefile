@@ -66,8 +66,7 @@ starter: $(READY)
 	@test -n "$(DUMPS)" || { echo "Say which dumps: make starter DUMPS=dump/*.bz2"; exit 2; }
 	$(BIN)/pboh train $(DUMPS) --out build/whole --gold $(PARAGRAPHS)
 	$(BIN)/pboh prune --model build/whole --out build/starter --megabytes $(MEGABYTES)
-	$(BIN)/pboh calibrate --model build/starter --complete $(PARAGRAPHS) \
-	    --validation '$(PAGES)' --validation 'later:$(PAGES)' --validation 'sentences:later:$(PAGES)'
+	$(BIN)/pboh calibrate --model build/starter --complete $(PARAGRAPHS) --validation '$(PAGES)'
 	$(BIN)/pboh evaluate --model build/starter --end-to-end --allow-tuned $(PARAGRAPHS)
 
 clean:

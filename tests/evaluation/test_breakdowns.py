@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pboh.evaluation import breakdowns
@@ -28,6 +29,15 @@ class TestBreakdowns:
         # answers: Paris 0.9 wrong, Texas 1.0 right, Jordan 0.3 right, Jordan 0.3 wrong
         assert curve.points == ((pytest.approx(0.3), 0.5, 2), (pytest.approx(0.95), 0.5, 2))
         assert curve.error == pytest.approx((0.2 * 2 + 0.45 * 2) / 4)
+
+    def test_the_error_by_chance_is_that_of_probabilities_that_are_right(self) -> None:
+        generator = np.random.default_rng(0)
+        probability = generator.uniform(0.2, 1, 400)
+        drawn = [
+            breakdowns.calibration(probability, generator.random(400) < probability).error for _ in range(200)
+        ]
+        chance = breakdowns.calibration(probability, probability > 0.5).chance
+        assert chance == pytest.approx(np.mean(drawn), rel=0.05)
 
     def test_rounds(self, linker, small) -> None:
         run = evaluate(linker, [small], ["pboh"]).runs[0]

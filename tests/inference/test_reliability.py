@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pboh.inference.reliability import Reliability, answer_features, links_of, log_odds
+from pboh.inference.reliability import EVIDENCE, Reliability, answer_features, links_of, log_odds
 from pboh.inference.spans import Span
 from pboh.model.overlays.opening import LINKS
 from small_world import WRITERS, mark
@@ -52,4 +52,11 @@ def test_features_of_answers_are_terms_of_the_solution(linker):
         assert features["context"][i] == pytest.approx(solution.unary.context[i, best])
         assert features["coherence"][i] == pytest.approx(max(neighbours, 0.0), abs=1e-6)
         assert features["popularity"][i] == pytest.approx(np.log1p(occurrences[entity]))
+        assert features["topic"][i] == solution.unary.topic[i, best]
+        words = len(solution.windows.places(i))
+        assert features["agreement"][i] == pytest.approx(min(features["context"][i] / words, 2.0))
+        assert features["upper"][i] == 1.0
+    assert set(features) == set(EVIDENCE)
+    (small,) = answer_features(linker.engine.solve("paris", [Span(0, 5)]), occurrences)["upper"]
+    assert small == 0.0
     assert {len(v) for v in answer_features(linker.engine.solve("", []), occurrences).values()} == {0}

@@ -16,6 +16,7 @@ from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.inference.reliability import Reliability, log_odds
 from pboh.learning.calibration import (
+    answer_examples,
     best_threshold,
     calibrate,
     fit,
@@ -125,6 +126,27 @@ def test_the_probabilities_of_other_candidates_are_calibrated_too(linker):
     golds = [asked.entity.title] * 2 + [other, "Tbilisi"]
     made = [GoldDocument(str(k), text, (GoldMention(0, 6, text, golds[k % 4]),)) for k in range(400)]
     assert calibrate(linker, [Dataset("made up", tuple(made))])["calibration"]["others"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", ["Müller", "müller"])
+def test_what_a_name_means_can_be_missing_from_its_candidates(linker, name):
+    """Names are capitalised: the entities of other words stay."""
+    (asked,) = linker.disambiguate(name, [(0, 6)])
+    document = GoldDocument("1", name, (GoldMention(0, 6, name, asked.entity.title),))
+    _, right = answer_examples(linker, document)
+    features, without = answer_examples(linker, document, missing=100)
+    assert right.tolist() == [True]
+    assert without.tolist() == [name.islower()]
+    assert features["elsewhere"].tolist() == [0.0]
+
+
+def test_other_readings_are_fitted_too_unless_texts_are_taken_as_they_are(linker):
+    made = documents()
+    answers = [
+        calibrate(linker, [made], as_they_are=alone)["calibration"]["fitted"]["answers"]
+        for alone in (True, False)
+    ]
+    assert answers[1] > 4 * answers[0]
 
 
 def test_log_odds_stay_finite():

@@ -78,22 +78,25 @@ def joined(judgements: Sequence[Judgement], name: str) -> NDArray[Any]:
 class Calibration:
     """How probable the answers were said to be and how many were right, in ten equal steps.
 
-    ``error`` is the expected calibration error: the mean distance of the two, weighted by mentions.
+    ``error`` is the expected calibration error: the mean distance of the two, weighted by mentions. Of
+    probabilities that are exactly right it would be ``chance`` on average: the fewer mentions, the larger.
     """
 
     points: tuple[tuple[float, float, int], ...]  # mean probability, accuracy, mentions
     error: float
+    chance: float = 0.0
 
 
 def calibration(probability: Floats, right: NDArray[np.bool_], steps: int = 10) -> Calibration:
     """Reliability of probabilities, given which answers were right."""
     group = np.minimum((probability * steps).astype(np.int64), steps - 1)
-    points = []
+    points, chance = [], 0.0
     for inside in (group == g for g in np.unique(group)):
-        share = float(right[inside].mean())
-        points.append((float(probability[inside].mean()), share, int(inside.sum())))
+        p, share = probability[inside], float(right[inside].mean())
+        points.append((float(p.mean()), share, int(inside.sum())))
+        chance += float(np.sqrt(2 / np.pi * (p * (1 - p)).sum()))  # E|x| of a normal x
     error = sum(abs(p - share) * n for p, share, n in points) / max(1, len(probability))
-    return Calibration(tuple(points), error)
+    return Calibration(tuple(points), error, chance / max(1, len(probability)))
 
 
 def calibration_of(judgements: Sequence[Judgement]) -> Calibration:

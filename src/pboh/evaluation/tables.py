@@ -163,11 +163,16 @@ def nil_table(evaluation: Evaluation) -> Table:
 
 def calibration_table(evaluation: Evaluation) -> Table:
     """How far the probabilities of the main system can be trusted."""
-    note = "Mean distance of the probability of an answer and the share that is right, in ten equal steps."
-    table = Table("Expected calibration error", ["Dataset", "answers", "error %"], note=note)
+    note = (
+        "Mean distance of the probability of an answer and the share that is right, in ten equal steps; and "
+        "what chance alone makes of so many answers if every probability is right."
+    )
+    header = ["Dataset", "answers", "error %", "by chance %"]
+    table = Table("Expected calibration error", header, note=note)
     for run in evaluation.main_runs():
-        error = percent(calibration_of([run.judgement]).error)
-        table.add([run.row.dataset, f"{run.row.answered:,}", error], ours=True)
+        found = calibration_of([run.judgement])
+        errors = percent(found.error), percent(found.chance)
+        table.add([run.row.dataset, f"{run.row.answered:,}", *errors], ours=True)
     return table
 
 

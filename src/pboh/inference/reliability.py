@@ -2,7 +2,7 @@
 
 The posterior of belief propagation is right about the order of candidates and wrong about itself: it knows
 nothing of entities outside its list. So the evidence behind an answer is put on one axis, a weighted sum
-z = Σ w·feature, and z is turned into a probability by a rising line of a few knots (isotonic regression).
+z = Σ w·feature, and z is turned into a probability by the logistic function or a rising line of a few knots.
 What the answer leaves is shared between the other candidates, in proportion to their marginals, and "not in
 the knowledge base". Weights, knots and that share are fitted by :mod:`pboh.learning.calibration` and stored
 in ``model.json``.
@@ -23,6 +23,10 @@ from pboh.text.hashing import Array
 SMALLEST = 1e-4  # probabilities are kept this far from 0 and 1 before their log-odds are taken
 
 
+EVIDENCE = ("posterior", "prior", "context", "coherence", "popularity", "topic", "agreement", "upper")
+"""What is known of an answer to a given mention."""
+
+
 def log_odds(probability: Array) -> Array:
     """log p/(1−p), with p kept away from 0 and 1."""
     p = np.clip(np.asarray(probability, np.float64), SMALLEST, 1 - SMALLEST)
@@ -33,21 +37,27 @@ def answer_features(solution: Solution, occurrences: Array) -> dict[str, Array]:
     """What speaks for every mention's answer, one number per mention (0 where there is no answer).
 
     ``posterior`` is the log-odds of its marginal; ``prior`` log p(e|m); ``context`` Σ log p(w|e)/p(w);
-    ``coherence`` what pairs with the other answers add beyond unseen ones; ``popularity`` log links to e.
+    ``coherence`` what pairs with the other answers add beyond unseen ones; ``popularity`` log links to e;
+    ``topic`` the weighed cosine with the words around; ``agreement`` the context per word, for a text that is
+    about something else says so however short it is; ``upper`` whether the mention begins with a capital.
     """
     unary, n = solution.unary, len(solution.answer)
-    at, rows = np.maximum(solution.answer, 0), np.arange(n)
-    if not (solution.answer >= 0).any():
-        return {name: np.zeros(n) for name in ("posterior", "prior", "context", "coherence", "popularity")}
+    at, rows, answered = np.maximum(solution.answer, 0), np.arange(n), solution.answer >= 0
+    if not answered.any():
+        return {name: np.zeros(n) for name in EVIDENCE}
     others = solution.pairs.unseen * solution.neighbours
-    answered = solution.answer >= 0
-    pairs = np.where(answered, solution.scores[rows, at], 0) - np.where(answered, unary.local[rows, at], 0)
+    local, heard, context = (column[rows, at] for column in (unary.local, solution.scores, unary.context))
+    pairs = np.where(answered, heard, 0) - np.where(answered, local, 0)
+    words = np.maximum(solution.windows.lengths, 1)
     columns = {
         "posterior": log_odds(solution.probability[rows, at]),
         "prior": np.log(np.maximum(unary.prior[rows, at], 1e-6)),
-        "context": np.clip(unary.context[rows, at], -50, 100),
+        "context": np.clip(context, -50, 100),
         "coherence": np.clip(pairs - others, 0, 20),
         "popularity": np.log1p(links_of(occurrences, unary.entity[rows, at])),
+        "topic": unary.topic[rows, at],
+        "agreement": np.clip(context / words, -1, 2),
+        "upper": np.asarray([solution.text[s.start : s.start + 1].isupper() for s in solution.spans]),
     }
     return {name: np.where(answered, column, 0.0) for name, column in columns.items()}
 

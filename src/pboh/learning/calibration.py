@@ -8,10 +8,11 @@ in raw text is worth a link to its answer. Both are stored in ``model.json``, wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -22,15 +23,17 @@ from pboh.detection.decision import ANSWER, CONCEPT, MENTION
 from pboh.detection.link import resolve
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration
-from pboh.evaluation.datasets.derived import sentences
+from pboh.evaluation.datasets.derived import readings, sentences
 from pboh.evaluation.metrics import Floats, Scores, micro_scores
 from pboh.files.progress import Report, silent
-from pboh.inference.reliability import Reliability, answer_features
+from pboh.inference.entities import EntitySet
+from pboh.inference.reliability import EVIDENCE, Reliability, answer_features
 from pboh.inference.spans import Span
 from pboh.learning.complete import SilverPages, annotated, known_entities
 from pboh.learning.incomplete import mention_shares
 from pboh.learning.logistic import maximise, yes_or_no
 from pboh.learning.names import NameExample, fit_names, name_example
+from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets.core import Dataset, GoldDocument
@@ -40,11 +43,14 @@ if TYPE_CHECKING:
 Shares = Floats | NDArray[np.bool_]
 """What is right: yes or no, or how probably."""
 Example = tuple[dict[str, Floats], NDArray[np.bool_]]
+Maker = Callable[["Linker", "GoldDocument"], Example]
 
 KNOTS = 12
 SENTENCES_PER_PAGE = 8
 """Silver sentences of a page that are also read alone, at most."""
 PENALTY = 1e-3
+MISSING = 5
+"""Percent of the entities that names of the documents mean and that are kept from their candidates."""
 
 
 # -- the parts: logistic regression, isotonic regression, a threshold -------------------------------
@@ -107,15 +113,27 @@ def best_threshold(probability: Floats, right: Shares, gold: int, beta: float = 
 # -- examples ---------------------------------------------------------------------------------------
 
 
-def answer_examples(linker: Linker, document: GoldDocument) -> Example:
+class _Without(EntitySet):
+    """All entities but those of a set."""
+
+    def holds(self, entities: Array) -> Array:
+        """Which of some entities are not in the set."""
+        return ~super().holds(entities)
+
+
+def answer_examples(linker: Linker, document: GoldDocument, missing: int = 0) -> Example:
     """Evidence for every answer to a given mention, and whether it is right.
 
-    ``elsewhere`` says whether another candidate is right: 1, 0, or −1 where there is no other.
+    ``elsewhere`` says whether another candidate is right: 1, 0, or −1 where there is no other. Of the
+    entities that names (what begins with a capital) mean, ``missing`` percent are unknown: the same ones in
+    every document.
     """
     spans = [Span(m.start, m.end) for m in document.linked]
-    solution = linker.engine.solve(document.text, spans)
-    features = answer_features(solution, linker.model["entity_occurrences"])
     golds = [known_entities(linker, m.golds) for m in document.linked]
+    named = {e for m, gold in zip(document.linked, golds, strict=True) if m.text[:1].isupper() for e in gold}
+    unknown = [e for e in named if crc32(linker.model.title(e).encode()) % 100 < missing]
+    solution = linker.engine.solve(document.text, spans, _Without(unknown) if unknown else None)
+    features = answer_features(solution, linker.model["entity_occurrences"])
     right = _right(solution, golds)
     offered = zip(solution.unary.entity.tolist(), solution.unary.size.tolist(), golds, strict=True)
     among = np.asarray([not gold.isdisjoint(row[:size]) for row, size, gold in offered], bool)
@@ -186,7 +204,8 @@ def fit(
     """A function of the features, and how good it is on documents left out (five folds).
 
     Documents of one group, such as the sentences of a page, are left out together. If the gold is not
-    ``complete``, the function says what is worth a link, and its figures are still those of links.
+    ``complete``, the function says what is worth a link, and its figures are still those of links. A function
+    of given mentions is logistic: knots fit the texts they were made from more closely, and others less.
     """
     features, right = _joined(examples, names if complete else (*names, "linked"))
     if not right.any() or right.all():
@@ -196,11 +215,12 @@ def fit(
         )
     folds = np.asarray(groups if groups is not None else range(len(examples))) % 5
     fold = np.repeat(folds, [len(example[1]) for example in examples])
-    held_out, truth = _left_out(features, right, fold, names), right.astype(np.float64)
+    knots = 0 if complete else KNOTS
+    held_out, truth = _left_out(features, right, fold, names, knots), right.astype(np.float64)
     error = calibration(held_out, right).error
     if not complete:
         truth = _worth_linking(features, right, fold)
-        held_out, gold = _left_out(features, truth, fold, names), round(truth.sum())
+        held_out, gold = _left_out(features, truth, fold, names, knots), round(truth.sum())
     threshold = best_threshold(held_out, truth, gold, beta)
 
     def at(threshold: float) -> dict[str, float]:
@@ -215,7 +235,7 @@ def fit(
         "at_threshold": at(threshold),
         "without": at(0.0),
     }
-    fitted = fitted_function(features, truth, names)
+    fitted = fitted_function(features, truth, names, knots)
     return Reliability(fitted.weights, fitted.knots, float(np.floor(1e4 * threshold)) / 1e4), figures
 
 
@@ -224,9 +244,9 @@ def _worth_linking(
 ) -> Floats:
     """How probably everything found in linked text is a mention with a right answer."""
     linked = features["linked"] > 0
-    chance = _left_out(features, linked, fold, MENTION)
+    chance = _left_out(features, linked, fold, MENTION, KNOTS)
     mention = mention_shares(linked, chance, features["link"], features["capital"])
-    answer = _left_out(features, right, fold, ANSWER, linked)
+    answer = _left_out(features, right, fold, ANSWER, KNOTS, linked)
     return np.where(linked, right, mention * answer)
 
 
@@ -235,6 +255,7 @@ def _left_out(
     right: Shares,
     fold: NDArray[np.int64],
     names: Sequence[str],
+    knots: int,
     some: NDArray[np.bool_] | None = None,
 ) -> Floats:
     """The probability of every example, fitted on (some of) the other folds."""
@@ -242,35 +263,45 @@ def _left_out(
     for k in range(5):
         rest, mine = (fold != k) & (True if some is None else some), fold == k
         if rest.any() and 0 < right[rest].mean() < 1:
-            function = fitted_function({n: c[rest] for n, c in features.items()}, right[rest], names)
+            function = fitted_function({n: c[rest] for n, c in features.items()}, right[rest], names, knots)
             out[mine] = function.probability({n: c[mine] for n, c in features.items()})
     return out
 
 
-def fitted_function(features: Mapping[str, Floats], right: Shares, names: Sequence[str]) -> Reliability:
-    """Weights of the features and the knots of a rising line; ``right`` may be shares."""
+def fitted_function(
+    features: Mapping[str, Floats], right: Shares, names: Sequence[str], knots: int
+) -> Reliability:
+    """Weights of the features and the knots of a rising line, if any; ``right`` may be shares."""
     weights = fit_weights(features, right, names)
-    return Reliability(weights, fit_knots(Reliability(weights).score(features), right))
+    z = Reliability(weights).score(features)
+    return Reliability(weights, fit_knots(z, right, knots) if knots else ())
 
 
 def calibrate(
-    linker: Linker, datasets: Sequence[Dataset], report: Report = silent, complete: Sequence[Dataset] = ()
+    linker: Linker,
+    datasets: Sequence[Dataset],
+    report: Report = silent,
+    complete: Sequence[Dataset] = (),
+    as_they_are: bool = False,
 ) -> dict[str, Any]:
     """Fit ``calibration``, ``detection`` and ``names`` on datasets; returns all with their figures, by name.
 
     ``datasets`` are texts with links, in which not every name need be linked; in ``complete`` ones every name
-    is annotated. A model without a finder has no decision on names.
+    is annotated. A model without a finder has no decision on names. Other texts are less well known than
+    pages: those are read in several ways, and some entities are missing, unless taken ``as_they_are``.
     """
     everything = (*datasets, *complete)
-    documents = [document for dataset in everything for document in dataset if document.linked]
-    pages = [document for dataset in datasets for document in dataset if document.linked]
+    read = datasets if as_they_are else [*chain.from_iterable(map(readings, datasets))]
+    pages, more = ([d for dataset in some for d in dataset if d.linked] for some in (read, complete))
+    documents = [*pages, *more]
     # a sentence cut from a page shows names that the page linked earlier: no gold for detection
     wholes = [document for document in pages if document.whole is None] or documents
     plain = linker.with_settings(threshold=0.0)
+    answers: Maker = partial(answer_examples, missing=0 if as_they_are else MISSING)
     fitted: dict[str, Any] = {}
     # a right answer that is withheld is lost, a wrong one still shows by its probability: F1.5
-    tasks = (
-        ("calibration", documents, answer_examples, ANSWER, 1.5),
+    tasks: tuple[tuple[str, list[GoldDocument], Maker, tuple[str, ...], float], ...] = (
+        ("calibration", documents, answers, EVIDENCE, 1.5),
         ("detection", wholes, mention_examples, CONCEPT, 1.0),
     )
     stages = len(tasks) + (linker.finder is not None)

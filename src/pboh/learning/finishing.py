@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from pboh.detection.finder_training import FinderOptions, train_finder
 from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.datasets.derived import as_sentences, with_later_mentions
 from pboh.evaluation.end_to_end import evaluate_end_to_end
 from pboh.evaluation.runner import evaluate
 from pboh.files.progress import Report, silent
@@ -36,12 +34,6 @@ def halves(pages: Dataset) -> tuple[Dataset, Dataset]:
         replace(pages, name=f"{pages.name}#{a}:{b}", documents=pages.documents[a:b]) for a, b in parts
     )
     return first, second
-
-
-def readings(pages: Dataset) -> list[Dataset]:
-    """Pages as they are, with later mentions of their names, and cut into sentences: texts long and short."""
-    later = with_later_mentions(pages)
-    return [pages, later, as_sentences(later)]
 
 
 def add_finder(
@@ -71,14 +63,13 @@ def fit(
     """
     if not gold and sum(dataset.mentions for dataset in pages) < LEAST_LINKS:
         return {"fitted": False}
-    read = [*chain.from_iterable(readings(dataset) for dataset in pages)]
     try:
-        fitted = calibrate(load(model, threshold=0.0), read, report, complete=gold)
+        fitted = calibrate(load(model, threshold=0.0), pages, report, complete=gold)
     except InputError:
         if gold:
             raise
         return {"fitted": False}
-    store_calibration(target(model), [*read, *gold], fitted)
+    store_calibration(target(model), [*pages, *gold], fitted)
     if "names" not in fitted:
         return {"fitted": True}
     names = fitted["names"]["fitted"]

@@ -38,6 +38,13 @@ _WORD = re.compile(r"\w+")
 _CUT = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])|(?<!\s)\s*\n\s*")
 
 
+def readings(pages: Dataset) -> list[Dataset]:
+    """Pages as they are, and read so that they are unlike an encyclopaedia: long and short, clear and not."""
+    later = with_later_mentions(pages)
+    short = as_sentences(later)
+    return [pages, later, short, in_capitals(short), thinned(later)]
+
+
 def with_later_mentions(dataset: Dataset) -> Dataset:
     """The dataset with later mentions added to the ones that are linked."""
     documents = tuple(replace(document, mentions=later_mentions(document)) for document in dataset)
