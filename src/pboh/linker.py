@@ -254,7 +254,7 @@ class Linker:
         ``contexts`` are texts in which or of which each name is (a sentence, a description); ``types`` what
         kind of thing it is; ``edges`` pairs of rows or of names that are neighbours in a graph, which are
         resolved together. Names of no known entity are compared by form. No two names are merged unless the
-        probability that they mean the same is at least ``threshold`` (0.7), and every member of a group
+        probability that they mean the same is at least ``threshold`` (0.6), and every member of a group
         says why it is there. Every row is in exactly one group.
         """
         from pboh.canonical import THRESHOLD, canonical  # noqa: PLC0415  (linking does not need it)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.canonical.documents import ALONE, AROUND, MOST, tasks
+from pboh.canonical.documents import ALONE, AROUND, MOST, Kind, tasks
 from pboh.canonical.neighbours import Neighbours
 
 
@@ -16,7 +16,7 @@ def made(names, contexts=(), edges=None, types=()):
     near = None if edges is None else Neighbours.of(names, edges)
     found = list(tasks(names, contexts, types, near, range(len(names))))
     for task in found:
-        assert len(task.rows) <= len(task.spans) and len(task.kinds) == len(task.rows)
+        assert len(task.rows) <= len(task.spans) and len(task.types) == len(task.rows)
         for row, span in zip(task.rows, task.spans, strict=False):
             assert task.text[span.start : span.end] == names[row]
     assert sorted(row for task in found for row in task.rows) == list(range(len(names)))
@@ -32,7 +32,7 @@ def test_a_context_is_a_document_with_all_names_that_share_it():
     first, second, alone = made(["Ann", "Bob", "Carl", "Dora", "Emil"], contexts)
     assert first.text == "Ann met Bob." and first.rows == [0, 1]
     assert second.text == "about him\nCarl"
-    assert alone.alone and alone.rows == [3, 4]
+    assert alone.kind is Kind.STRANGERS and alone.rows == [3, 4]
 
 
 def test_of_a_long_context_only_what_is_near_the_name_is_read():
@@ -62,13 +62,13 @@ def test_a_large_clique_takes_few_documents():
 def test_names_without_anything_are_looked_up_many_at_a_time():
     found = made(["a"] * (2 * ALONE + 1))
     assert [len(task.rows) for task in found] == [ALONE, ALONE, 1]
-    assert all(task.alone for task in found)
+    assert all(task.kind is Kind.STRANGERS for task in found)
 
 
 def test_context_and_neighbours_at_once():
-    first, second = made(["Ann", "Bob"], ["Ann sings.", None], [(0, 1)])
-    assert first.text == "Ann sings.\nBob" and first.rows == [0]
-    assert texts(second) == ["Bob", "Ann"] and second.rows == [1]
+    contexts = ["Ann sings.", None, "of whom little is known"]
+    (task,) = made(["Ann", "Bob", "Carl"], contexts, [(0, 1), (1, 2), (0, 2)])
+    assert task.text == "Ann sings.\nBob\nof whom little is known\nCarl" and task.kind is Kind.NEIGHBOURS
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,19 @@ from pboh.canonical.neighbours import Neighbours
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
-AROUND = 1_000  # characters of a context on each side of the name
+AROUND = 500  # characters of a context on each side of the name
 MOST = 64  # names of a document: neighbours beyond them add little
-BESIDE = 8  # neighbours of a name that has a context, which says more than they do
+BESIDE = 8  # neighbours of a name in a text that others share, which says more than they do
 TOGETHER = 0.5  # a name is answered with another one if the document has this share of its neighbours
 ALONE = 256  # names without any context that are looked up at once
+
+
+class Kind(Enum):
+    """What a document is made of, which decides how it is resolved."""
+
+    TEXT = "a context, in which other names may occur"
+    NEIGHBOURS = "neighbours in the graph, each in its context if it has one"
+    STRANGERS = "names that have nothing to do with each other"
 
 
 class Task(NamedTuple):
@@ -26,9 +35,8 @@ class Task(NamedTuple):
     text: str
     spans: list[Span]
     rows: list[int]
-    kinds: list[int]  # codes of the types of ``rows``, 0 where none was given
-    alone: bool = False  # whether its names have nothing to do with each other
-    context: bool = False  # whether it is a text, in which other names may occur
+    types: list[int]  # codes of the types of ``rows``, 0 where none was given
+    kind: Kind
 
 
 def tasks(
@@ -40,59 +48,71 @@ def tasks(
 ) -> Iterator[Task]:
     """Documents that together answer ``rows``.
 
-    A context is a document of its own, with all names that share it. A name without one is resolved among
-    its neighbours in the graph, and one without neighbours alone.
+    Names that share a context are a document. Other names are resolved among their neighbours in the graph,
+    each in its own context; those without neighbours in their context, and those without either alone.
     """
-    for some, others, context, alone in _together(contexts, near, rows):
-        kinds = [code_of(types[row]) for row in some] if types else [0] * len(some)
-        text, spans = _text(names, some, others, context)
-        yield Task(text, spans, some, kinds, alone, bool(context))
+    for some, others, kind in _together(contexts, near, rows):
+        codes = [code_of(types[row]) for row in some] if types else [0] * len(some)
+        yield Task(*_text(names, contexts, some, others), some, codes, kind)
 
 
 def _together(
     contexts: Sequence[str | None], near: Neighbours | None, rows: Sequence[int]
-) -> Iterator[tuple[list[int], list[int], str, bool]]:
-    """Rows of one document, others that help, their context, and whether they are strangers."""
+) -> Iterator[tuple[list[int], list[int], Kind]]:
+    """Rows of one document, and others that help."""
     by_context: dict[str, list[int]] = {}
-    degree = near.degree if near is not None else np.empty(0, np.int64)
-    free = list[int]()
-    for row in rows:
-        context = contexts[row] if contexts else None
+    for row in rows if contexts else ():
+        context = contexts[row]
         if context and context.strip():
             by_context.setdefault(context, []).append(row)
-        else:
-            free.append(row)
-    for context, sharing in by_context.items():
-        for first in range(0, len(sharing), MOST):
-            some = sharing[first : first + MOST]
-            yield some, _others(near, some, degree), context, False
-    single = free
+    degree = near.degree if near is not None else np.zeros(1 + max(rows, default=-1), int)
+    inside = set[int]()
+    for sharing in by_context.values():
+        if len(sharing) > 1 or not degree[sharing[0]]:
+            inside.update(sharing)
+            for first in range(0, len(sharing), MOST):
+                some = sharing[first : first + MOST]
+                yield some, _others(near, some, degree), Kind.TEXT
+    free = [row for row in rows if row not in inside]
     if near is not None:
-        single = [row for row in free if not degree[row]]
         for some, others in _neighbourhoods(near, [row for row in free if degree[row]]):
-            yield some, others, "", False
+            yield some, others, Kind.NEIGHBOURS
+    single = [row for row in free if not degree[row]]
     for first in range(0, len(single), ALONE):
-        yield single[first : first + ALONE], [], "", True
+        yield single[first : first + ALONE], [], Kind.STRANGERS
 
 
 def _text(
-    names: Sequence[str], rows: list[int], others: Sequence[int], context: str
+    names: Sequence[str], contexts: Sequence[str | None], rows: list[int], others: list[int]
 ) -> tuple[str, list[Span]]:
-    """A text with all names: those that the context has are found there, the others follow line by line."""
-    at = {row: context.find(names[row]) for row in rows} if context else {}
-    found = [place for place in at.values() if place >= 0]
-    if found and len(context) > 2 * AROUND and len(rows) == 1:  # a long text: what is around the name
-        first = max(0, found[0] - AROUND)
-        context = context[first : found[0] + len(names[rows[0]]) + AROUND]
-        at = {rows[0]: found[0] - first}
-    text, spans = context, list[Span]()
+    """The different contexts of ``rows``; names that are not found there are lines of their own."""
+    lines, spans, end, begins = list[str](), list[Span](), 0, dict[str, int]()
     for row in (*rows, *others):
-        name, place = names[row], at.get(row, -1)
-        if place < 0:
-            place = len(text) + 1
-            text = f"{text}\n{name}"
-        spans.append(Span(place, place + len(name)))
-    return text, spans
+        name = names[row]
+        context, at = _around(name, contexts[row]) if contexts and len(spans) < len(rows) else ("", -1)
+        if context and context not in begins:
+            begins[context] = end
+            lines.append(context)
+            end += len(context) + 1
+        if at < 0:
+            at = end
+            lines.append(name)
+            end += len(name) + 1
+        else:
+            at += begins[context]
+        spans.append(Span(at, at + len(name)))
+    return "\n".join(lines), spans
+
+
+def _around(name: str, context: str | None) -> tuple[str, int]:
+    """What a context says near a name, and where the name is in it, −1 if it is not."""
+    if not context or not context.strip():
+        return "", -1
+    at = context.find(name)
+    if len(context) <= 2 * AROUND:
+        return context, at
+    first = max(0, at - AROUND)
+    return context[first : first + 2 * AROUND + len(name)], at - first if at >= 0 else -1
 
 
 def _others(near: Neighbours | None, rows: list[int], degree: Array) -> list[int]:
@@ -119,22 +139,20 @@ def _neighbourhoods(near: Neighbours, rows: list[int]) -> Iterator[tuple[list[in
     neighbours those not answered yet are taken, and those with few others, which say more.
     """
     degree = near.degree
-    left, worth = np.zeros(len(degree), bool), degree.copy()
+    left, inside, worth = np.zeros(len(degree), bool), np.zeros(len(degree), bool), degree.copy()
     left[rows] = True
     for row in rows:
         if not left[row]:
             continue
         there = np.sort(np.append(closest(near, row, worth), row))
-        some = [row]
-        for other in there[left[there]].tolist():
-            if other != row:
-                known = int(np.isin(near[other], there, assume_unique=True).sum())
-                if known >= TOGETHER * min(int(degree[other]), MOST):
-                    some.append(other)
+        inside[there] = True
+        known = ((other, inside[near[other]].sum()) for other in there[left[there]].tolist() if other != row)
+        some = [row, *(other for other, n in known if n >= TOGETHER * min(int(degree[other]), MOST))]
+        inside[there] = False
         left[some] = False
         worth[some] += len(degree)
-        inside = set(some)
-        yield some, [other for other in there.tolist() if other not in inside]
+        asked = set(some)
+        yield some, [other for other in there.tolist() if other not in asked]
 
 
 def comparable(name: str) -> bool:

@@ -17,7 +17,7 @@ from pboh.files.progress import Report, silent
 from pboh.inference.engine import Engine
 from pboh.text.hashing import Array
 
-THRESHOLD = 0.7
+THRESHOLD = 0.6
 """Names are merged if it is at least this probable that they mean the same (chosen on validation pages)."""
 
 
@@ -46,7 +46,8 @@ def canonical(
     told = np.asarray([bool(c and c.strip()) for c in contexts] or np.zeros(len(names)), bool)
     if near is not None:
         told |= near.degree > 0
-    groups, member = units(names, types, answers, told, same, threshold)
+    sure = answers.sure(engine.model, threshold)
+    groups, member = units(names, types, answers, sure, told, same, threshold)
     Merger(names, types, groups, member, near, threshold, report).run()
     meant = {g: engine.entities[int(e)] for g, e in enumerate(groups.entity.tolist()) if e >= 0}
     return Groups(names, types, member, meant, Guesses(engine, answers.entity))

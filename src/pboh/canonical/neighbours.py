@@ -53,7 +53,8 @@ class Neighbours:
         """Neighbours by two columns of row numbers; directions, repetitions and loops do not matter."""
         keep = left != right
         a, b = left[keep], right[keep]
-        key = np.unique(np.concatenate([a * size + b, b * size + a]))
+        key = np.sort(np.concatenate([a * size + b, b * size + a]))
+        key = key[np.r_[True, key[1:] != key[:-1]]] if key.size else key
         start = np.searchsorted(key, np.arange(size + 1, dtype=np.int64) * size)
         return cls(start, (key % max(size, 1)).astype(np.int32))
 

@@ -62,11 +62,12 @@ def units(
     names: Sequence[str],
     types: Sequence[str | None],
     answers: Answers,
+    sure: Array,
     told: Array,
     same: Array,
     threshold: float,
 ) -> tuple[Units, Membership]:
-    """Group rows by their entity, and what is left by name, type and best guess.
+    """Group the rows that are ``sure`` by their entity, and what is left by name, type and best guess.
 
     ``same`` is the first row that nothing distinguishes a row from: they are always together.
 
@@ -75,7 +76,6 @@ def units(
     the same.
     """
     member, alike = Membership.of(len(names)), PROBABILITY[Reason.SAME]
-    sure = (answers.entity >= 0) & (answers.probability >= threshold)
     known, first, group = np.unique(answers.entity[sure], return_index=True, return_inverse=True)
     member.group[sure], member.reason[sure] = group, Reason.ENTITY
     member.probability[sure] = answers.probability[sure]

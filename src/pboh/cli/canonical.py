@@ -45,7 +45,7 @@ def canonical_command(
     ] = None,
     merge_threshold: Annotated[
         float, Option(min=0, max=1, help="Merge names at least this likely to mean the same.")
-    ] = 0.7,
+    ] = 0.6,
     name_column: Annotated[str, _column("Holds the names.")] = "name",
     context_column: Annotated[
         str | None,
