@@ -37,6 +37,7 @@ STOP = re.findall(
     """the of and in to was is for on as with by he at from his an are it that which were this be also has
     or had first its one their not after but who new they two have her she been other when during time may""",
 )
+KINDS = ("politician", "football player", "writer", "painter", "river", "village", "company", "film")
 SYLLABLES = [a + b for a, b in product("bdfghjklmnprstv", "aeiou")]
 SCATTER = 2_654_435_761  # a prime: neighbouring numbers get words that are not alike
 PAIRS = [a + b for a, b in product(SYLLABLES, SYLLABLES)]
@@ -52,7 +53,8 @@ NAMESPACES = {
 # -- pieces of pages, filled in with % because wikitext is full of braces ----------------------------
 
 LEAD = (
-    "{{Short description|%s}}\n{{Use dmy dates|date=January 2024}}\n%s%s'''%s''' (born {{circa}} 1950) %s\n"
+    "{{Short description|%s}}\n{{Use dmy dates|date=January 2024}}\n%s%s"
+    "'''%s''' (born {{circa}} 1950) is a %s from [[%s]]. %s\n"
 )
 ABOUT = "{{About|the person||%s (disambiguation)}}\n"
 INFOBOX = """{{Infobox person
@@ -337,9 +339,11 @@ class Writer:
         if self.chance(0.55):
             box = INFOBOX % (title, entity, self.phrase(6), self.whole(10, 99), *self.links(3))
         about = ABOUT % family if self.chance(0.1) else ""
+        kind, home = KINDS[self.topic % len(KINDS)], self.world.title(self.topic)
+        self.linked += 1
         return "".join(
             [
-                LEAD % (self.phrase(4), about, box, title, " ".join(sentences[:2])),
+                LEAD % (self.phrase(4), about, box, title, kind, home, " ".join(sentences[:2])),
                 *(self.section(entity, sentences[at : at + 12]) for at in range(2, len(sentences), 12)),
                 END
                 % ("".join(f"* {link}\n" for link in self.links(self.whole(0, 5))), entity, word(self.topic)),

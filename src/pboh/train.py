@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from pboh.corpus.download import id_table
 from pboh.corpus.extract import Options as ExtractOptions
@@ -88,6 +89,7 @@ def train(
 
     check_memory(memory)
     check_disk(model, needed_disk(files) - folder_size(work))
+    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps much of what is freed
     with Usage([work, model.with_name(f".{model.name}.tmp") / SCRATCH], memory) as usage:
 
         def tables() -> dict[str, Any]:

@@ -104,12 +104,13 @@ def train_finder(
     in_model = of_model(model, nameness, read_titles(corpus))
     report(0.4, 1, "silver sentences")
     teacher = Teacher(model, casing, nameness, in_model, options)
+    words = {"finder_words": casing.table(), "finder_told": np.asarray([casing.told()])}
+    del casing, nameness
     examples = teacher.examples(sample_pages(corpus, EXCERPT), partial(report_share, report))
     if examples.bounds.size <= LEAST_SENTENCES:
         return {}
     report(0.9, 1, "weights")
-    words = {"finder_words": casing.table(), "entity_nameness": in_model}
-    return words | {"finder_told": np.asarray([casing.told()])} | fit(examples, options)
+    return words | {"entity_nameness": in_model} | fit(examples, options)
 
 
 def report_share(report: Report, share: float) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pboh.detection.tokens import Tokens, code_points, tokens
+from pboh.files.memory import release
 from pboh.text.hashing import Array
 
 FILES = 128
@@ -48,6 +49,7 @@ def read_pages(corpus: Path, most: int = 1 << 62, longest: int = 1 << 62) -> Ite
     with pq.ParquetFile(corpus / "pages" / "00000.parquet") as about:
         for file in files:
             yield from _up_to(most // len(files), _pages(file, corpus, about, longest))
+            release()
 
 
 def sample_pages(corpus: Path, longest: int = 1 << 62) -> Iterator[Page]:
@@ -63,6 +65,7 @@ def sample_pages(corpus: Path, longest: int = 1 << 62) -> Iterator[Page]:
         for turn in range(turns):
             for file in files:
                 yield from _pages(file, corpus, about, longest, (turn, turns))
+                release()
 
 
 def _turns(pages: Array, turns: int) -> Array:

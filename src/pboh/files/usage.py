@@ -19,8 +19,8 @@ from pboh.files.mapped import give_pages_back
 from pboh.files.memory import release, together
 from pboh.files.writing import folder_size
 
-EVERY = 0.1  # seconds between two looks at memory
-DISK_EVERY = 10  # looks at memory between two at the disk
+EVERY = 0.02  # seconds between two looks at the pages of mapped files
+MEMORY_EVERY, DISK_EVERY = 5, 50  # of these, how many to a look at all memory, and at the disk
 
 
 @dataclass(slots=True)
@@ -84,15 +84,15 @@ class Usage:
         looks = 0
         while not self._done.wait(EVERY):
             looks += 1
-            if used := self.stages.get(self._stage):
+            if psutil.Process().memory_info().shared > self._pages:
+                give_pages_back()
+            if looks % MEMORY_EVERY == 0 and (used := self.stages.get(self._stage)):
                 self._look(used, disk=looks % DISK_EVERY == 0)
 
     def _look(self, used: Used, disk: bool) -> None:
         with suppress(psutil.Error):
             below = psutil.Process().children(recursive=True)
             used.memory = max(used.memory, together([os.getpid(), *(process.pid for process in below)]))
-            if psutil.Process().memory_info().shared > self._pages:
-                give_pages_back()
         if disk:
             with suppress(OSError):  # a file went while we looked
                 used.disk = max(used.disk, sum(folder_size(folder) for folder in self._folders))

@@ -7,7 +7,7 @@ Redirects may lead from any chunk to any other, so this runs once, between the t
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -266,31 +266,41 @@ def _write_pages(
     database.register("redirect", pa.table({"page": redirects, "number": ends[redirects].astype(np.int32)}))
     known = f"read_parquet({quoted(folder / 'titles.parquet')})"
     query = f"SELECT page, title FROM redirect JOIN {known} USING (number) ORDER BY page"
-    found = arrow_batches(database, query, _BATCH)
-    final = pa.concat_tables([_EMPTY, *(pa.Table.from_batches([batch]) for batch in found)])
+    bounds = np.searchsorted(redirects, chunks.offsets["pages"])
+    finals = _pieces(arrow_batches(database, query, _BATCH), np.diff(bounds).tolist())
     entities = np.where((page_titles >= 0) & (ends == page_titles), titles.entity[page_titles], -1)
     first = titles.page[page_titles] == np.arange(page_titles.size)
     np.where(first, entities, -1).astype(np.int32).tofile(folder / "pages.i32")
     (folder / "pages").mkdir()
     how = {"use_dictionary": ["kind"], "column_encoding": {"page": DELTA, "id": DELTA}}
     with pq.ParquetWriter(folder / "pages" / "00000.parquet", PAGES, compression="zstd", **how) as writer:
-        for source, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
+        for number, (source, final) in enumerate(zip(chunks.folders, finals, strict=True)):
             table = pq.read_table(source / "pages.parquet")
-            rows = slice(int(start), int(start) + table.num_rows)
-            low, high = np.searchsorted(redirects, [rows.start, rows.stop])
+            start = int(chunks.offsets["pages"][number])
+            rows = slice(start, start + table.num_rows)
             leads = np.zeros(table.num_rows, dtype=np.bool_)
-            leads[redirects[low:high] - rows.start] = True
+            leads[redirects[slice(*bounds[number : number + 2])] - start] = True
             place = pa.array(np.cumsum(leads) - 1, mask=~leads)
             columns = {
                 "page": pa.array(np.arange(rows.start, rows.stop, dtype=np.int32)),
                 "id": table.column("id"),
                 "title": table.column("title"),
                 "kind": table.column("kind"),
-                "target": final.column("title").slice(low, high - low).take(place),
+                "target": final.take(place),
                 "entity": pa.array(entities[rows].astype(np.int32), mask=entities[rows] < 0),
                 "held": np.isin(np.arange(rows.start, rows.stop), held),
             }
             writer.write_table(pa.table(columns, schema=PAGES))
+
+
+def _pieces(batches: Iterator[pa.RecordBatch], sizes: Iterable[int]) -> Iterator[pa.ChunkedArray]:
+    """Titles that come in batches, so many at a time."""
+    held = _EMPTY
+    for size in sizes:
+        while held.num_rows < size:
+            held = pa.concat_tables([held, pa.Table.from_batches([next(batches)])])
+        yield held.column("title").slice(0, size)
+        held = held.slice(size)
 
 
 PAGES = pa.schema(
