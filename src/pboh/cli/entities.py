@@ -200,14 +200,14 @@ def twins(
 ) -> None:
     """List entities that may be one under two titles, most linked first: missing redirects.
 
-    Such twins have the same names and keep the same company, but few documents link both. The list is for
-    people to look at; nothing is changed.
+    Such twins have the same names and keep the same company, but few documents link both. The last column
+    says which are surely one; pboh build --merge-twins merges those. Nothing is changed here.
 
     Example: pboh entities twins --model model
     """
     from pboh.linker import model_folder
     from pboh.model.store import open_model
-    from pboh.model.twins import find_twins
+    from pboh.model.twins import find_twins, is_sure
 
     opened = open_model(model_folder(model))
     rows = [
@@ -217,11 +217,12 @@ def twins(
             "links": opened.links(found.first),
             "links_of_twin": opened.links(found.second),
             **{name: round(getattr(found, name), 3) for name in ("cosine", "names", "together")},
+            "sure": is_sure(opened, found),
         }
         for found in find_twins(opened, cosine=cosine, together=together)
     ]
     if json is not None:
         write_json(json, rows)
-    print("title", "twin", "links", "links of twin", "cosine", "names", "together", sep="\t")
+    print("title", "twin", "links", "links of twin", "cosine", "names", "together", "sure", sep="\t")
     for row in rows:
         print(*row.values(), sep="\t")

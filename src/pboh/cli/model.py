@@ -28,6 +28,7 @@ def build(
     vectors: Annotated[
         int, Option(min=0, max=512, help="Dimensions of the vectors of entities and words; 0 for none.")
     ] = 96,
+    merge_twins: options.MergeTwins = False,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
@@ -43,7 +44,7 @@ def build(
 
     began = perf_counter()
     with progress("building") as report:
-        asked = BuildOptions(top, derived_names, fuzzy, vectors)
+        asked = BuildOptions(top, derived_names, fuzzy, vectors, merge_twins)
         info = build_model(counts, out, asked, report, parse_size(memory))
     added = {}
     if finder is not None:
@@ -53,6 +54,7 @@ def build(
             added = add_finder(finder, out, report=report)
     figures = {
         **{name: info["totals"][name] for name in ("entities", "names", "documents")},
+        **({"merged_twins": info["totals"]["merged_twins"]} if merge_twins else {}),
         **added,
         "seconds": perf_counter() - began,
         "megabytes": folder_size(out) / 1e6,

@@ -113,6 +113,9 @@ Crosswikis = Annotated[
 ]
 MinWordCount = Annotated[int, Option("--min-word-count", min=1, help="Keep N(w,e) from this count on.")]
 Top = Annotated[int, Option("--top", min=1, max=255, help="Entities kept per name.")]
+MergeTwins = Annotated[
+    bool, Option("--merge-twins", help="Merge entities that are surely one under two titles.")
+]
 NamesInText = Annotated[
     bool, Option(help="Count where names occur in the text, linked or not; pboh link needs it.")
 ]

@@ -24,6 +24,7 @@ def train_command(
     min_word_count: options.MinWordCount = 2,
     top: options.Top = 64,
     names_in_text: options.NamesInText = True,
+    merge_twins: options.MergeTwins = False,
     hold_out: Annotated[
         int | None,
         Option(min=0, metavar="PAGES", help="Pages to set aside.", show_default="1 in 20, at most 1000"),
@@ -78,7 +79,7 @@ def train_command(
         made = train(
             dumps, out,
             extraction=Options(red_links=red_links, language=language, hold_out=hold_out), counting=counting,
-            building=BuildOptions(entries_per_name=top),
+            building=BuildOptions(entries_per_name=top, merge_twins=merge_twins),
             fitting=None if no_fit else FitOptions(gold=tuple(gold or ())),
             memory=parse_size(memory), workers=workers, keep_work=keep_work, report=report,
         )  # fmt: skip

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pboh
-from pboh.errors import CountsError
+from pboh.errors import CountsError, InputError
 from pboh.files.by_hash import ByHash
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
 from pboh.files.memory import processors
@@ -35,6 +35,7 @@ from pboh.model.tables import (
     run_starts,
     word_table,
 )
+from pboh.model.twins import merge_twins
 from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, vector_parts
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_parts, hash_strings, hash_words
@@ -55,6 +56,7 @@ class BuildOptions:
     derived_names: bool = True  # names made from titles (stripped, last, first, prefix, acronym)
     fuzzy: bool = True  # the trigram index of the paper's rescue
     vectors: int = DIMENSIONS  # of entities and words: how many dimensions, 0 for none
+    merge_twins: bool = False  # titles that are surely another name of an entity
 
 
 def build_model(
@@ -69,6 +71,8 @@ def build_model(
     ``memory`` decides how much is sorted at a time, and changes nothing in the model.
     """
     options = options or BuildOptions()
+    if options.merge_twins and not options.vectors:
+        raise InputError("twins are told by vectors", todo="Build with vectors, or do not merge twins")
     info = read_json(counts / "counts.json", "the counts' description", CountsError)
     if not isinstance(info, dict) or info.get("format") != "pboh-counts":
         raise CountsError(
@@ -82,7 +86,7 @@ def build_model(
             step()
         build.totals |= add_subjects(counts, writer)
         build.vectors(partial(_after, len(steps), report))
-        description = {
+        description: dict[str, Any] = {
             "pboh": pboh.__version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "language": info.get("language"),
@@ -92,7 +96,9 @@ def build_model(
             "settings": {},
         }
         writer.finish(description)
-        report(1, 1)
+    if options.merge_twins:
+        description["totals"]["merged_twins"] = merge_twins(out)
+    report(1, 1)
     return description
 
 

@@ -2,24 +2,28 @@
 
 "Napoleon" and "Napoleon I of France" are called by the same names and keep the same company, but a page
 that links one of them seldom links the other. What is called alike and linked together is not one thing,
-but two that belong together.
+but two that belong together. Where the title of the rarer one is nothing but a name of the other, they can be
+merged: names and title then lead to the other, as if there were a redirect.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from pboh.errors import InputError
 from pboh.model.names import Layer
-from pboh.model.store import Model
+from pboh.model.store import Model, changing, open_model, put_arrays, read_manifest
 from pboh.model.tables import run_sizes, run_starts
-from pboh.text.hashing import Array
+from pboh.text.folding import fold
+from pboh.text.hashing import Array, look_up
 
 LEAST_SHARE = 0.1  # of a name's links that an entity has to have to be called by it
 MOST_CALLED = 5  # entities of a name that are compared, most linked first
 LEAST_LINKS = 3
+LEAST_CALLED, LEAST_SHARE_CALLED = 2, 0.3  # links of an entity by the title of its twin that make them sure
 
 
 class Twins(NamedTuple):
@@ -104,3 +108,38 @@ def _together(model: Model, first: int, second: int) -> float:
     offsets, documents = model["posting_offsets"], model["posting_document"]
     one, other = (documents[offsets[e] : offsets[e + 1]] for e in (first, second))
     return float(np.isin(one, other).sum() / max(min(one.size, other.size), 1))
+
+
+def is_sure(model: Model, twins: Twins) -> bool:
+    """Whether the second is only another title of the first.
+
+    No page has that title, and of the links that say it, a good part lead to the first: what a redirect does.
+    """
+    pages = model.arrays.get("entity_page")
+    if pages is not None and pages[twins.second]:
+        return False
+    at = int(look_up(model["name_hash"], model["name_buckets"], [fold(model.title(twins.second))])[0])
+    rows = slice(*model["name_offsets"][at : at + 2].tolist()) if at >= 0 else slice(0, 0)
+    links = np.where(model["name_layer"][rows] == Layer.FOLDED, model["name_count"][rows], 0.0)
+    called = links[model["name_entity"][rows] == twins.first].sum()
+    return bool(called >= max(LEAST_CALLED, LEAST_SHARE_CALLED * links.sum()))
+
+
+def merge_twins(folder: Path) -> int:
+    """Let names and titles of twins that are sure lead to the more linked one; returns how many there were.
+
+    Words and documents of the rarer one are not added to the other's, which has more of both.
+    """
+    model = open_model(folder)
+    into = np.arange(model.entities, dtype=np.uint32)
+    for twins in find_twins(model):
+        if is_sure(model, twins):
+            into[twins.second] = twins.first
+    merged = int((into != np.arange(model.entities)).sum())
+    while (into[into] != into).any():  # every twin is linked less than what it is merged into: no circles
+        into = into[into]
+    arrays = {name: into[model[name]] for name in ("title_entity", "name_entity")}
+    links = np.bincount(into, model["entity_occurrences"], model.entities)
+    with changing(folder):
+        put_arrays(folder, read_manifest(folder), {**arrays, "entity_occurrences": links.astype(np.uint32)})
+    return merged
