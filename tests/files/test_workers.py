@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from pboh.errors import InputError, PbohError
-from pboh.files.memory import PeakMemory, processors
+from pboh.files.memory import processors
+from pboh.files.usage import Usage
 from pboh.files.workers import Workers, ordered_map
 
 
@@ -82,17 +83,19 @@ def test_a_killed_worker_is_reported() -> None:
     again = r"killed by signal 9.*Run the same command again"
     with pytest.raises(PbohError, match=again), Workers(2) as pool:
         for _ in pool.run((time.sleep, (0.05,)) for _ in range(20)):
-            os.kill(pool.processes()[1], signal.SIGKILL)
-    assert pool.processes() == [os.getpid()]
+            os.kill(psutil.Process().children()[0].pid, signal.SIGKILL)
+    assert not psutil.Process().children()
 
 
 SCRIPT = """
 import time
+
+import psutil
 from pboh.files.workers import Workers
 
 with Workers(2) as pool:  # no main guard
     pool.start()
-    print(*pool.processes()[1:], flush=True)
+    print(*(child.pid for child in psutil.Process().children()), flush=True)
     list(pool.run((time.sleep, (60,)) for _ in range(2)))
 """
 
@@ -114,9 +117,9 @@ def test_workers_end_with_their_parent() -> None:
 
 
 def test_memory_of_all_processes_is_counted() -> None:
-    with Workers(2) as pool, PeakMemory(pool.processes) as peak:
+    with Workers(2) as pool, Usage() as usage, usage.stage("work"):
         list(pool.map(bytearray, [100_000_000] * 4))
         time.sleep(0.3)
-    alone = psutil.Process().memory_info().rss / (1 << 20)
-    assert peak.megabytes > alone
+    alone = psutil.Process().memory_info().rss / 1e6
+    assert usage.figures()["work"]["memory_megabytes"] > alone
     assert processors() >= 1

@@ -19,8 +19,9 @@ from pboh.annotation.inputs import Chunk, Source, StandardInput, open_inputs
 from pboh.annotation.rows import Annotator, Options, Rows, annotator
 from pboh.errors import InputError, OutputError
 from pboh.files.compression import zstd
-from pboh.files.memory import PeakMemory, processors
+from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
+from pboh.files.usage import Usage
 from pboh.files.workers import Workers, ordered_map
 from pboh.files.writing import LOCK, claimed, disk_errors, read_json, write_json, written_aside
 from pboh.linker import model_folder
@@ -123,7 +124,7 @@ def annotate(
             "resumed_documents": resumed,
             "seconds": round(seconds, 2),
             "documents_per_second": round((figures["documents"] - resumed) / seconds, 1),
-            "peak_memory_megabytes": round(peak, 1),
+            "peak_memory_megabytes": peak,
         }
         record(figures)
         shutil.rmtree(folder, ignore_errors=True)
@@ -258,7 +259,8 @@ def _make(
     tasks = ((annotate_chunk, (task, chunk)) for chunk in chain(first, chunks))
     with (
         Workers(workers if len(first) > 1 else 1) as pool,
-        PeakMemory(pool.processes) as peak,
+        Usage() as usage,
+        usage.stage("annotate"),
         disk_errors(parts.journal),
         parts.journal.open("ab") as journal,
     ):
@@ -273,7 +275,7 @@ def _make(
                 complain(complaint)
             fresh, weight = fresh + part.documents, weight + part.weight
             report(weight, source.total, f"{fresh / (time.monotonic() - began):,.0f} documents/s")
-    return peak.megabytes
+    return usage.figures()["annotate"]["memory_megabytes"]
 
 
 def annotate_chunk(task: Task, chunk: Chunk) -> tuple[bytes, Done]:

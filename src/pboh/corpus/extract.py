@@ -29,8 +29,9 @@ from pboh.corpus.tables.resolve import Chunks, resolve
 from pboh.corpus.tables.second_pass import SCANNED, TITLES, write_chunk, write_named_subjects
 from pboh.corpus.titles import Site
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
-from pboh.files.memory import PeakMemory, processors
+from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
+from pboh.files.usage import Usage
 from pboh.files.workers import Task, Workers
 from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
 
@@ -39,11 +40,7 @@ TABLES = ("pages", "entities", "links", "context_words", "words", "texts", "subj
 TOKENS = "tokens"
 """Table that takes the place of ``context_words`` where counting looks around links itself."""
 _WORK, _PLAN, _MANIFEST = ".work", "plan.json", "corpus.json"
-_STAGES = {
-    "scan": "scan",
-    "resolve": "index",
-    "write": "tables",
-}  # of the plan, and where each keeps its work
+_STAGES = {"scan": "scan", "resolve": "index", "write": "tables"}  # and where each keeps its work
 _SECOND_PASS = 0.4  # its share of the first pass's time, for the progress bar
 
 
@@ -83,21 +80,17 @@ def extract(
     started = time.monotonic()
     if options.window < 0 or (workers is not None and workers < 1):
         raise InputError("the window and the number of workers must be positive")
-    count = _affordable(workers or processors(), memory)
-    with Workers(count) as pool, PeakMemory(pool.processes) as peak:
+    # each worker may hold a chunk's text several times over (measured: 350 MB)
+    count = max(1, min(workers or processors(), int((memory - (250 << 20)) / (370 << 20))))
+    with Workers(count) as pool, Usage() as usage, usage.stage("extract"):
         pool.start(warm_up)
         opened = [open_source(path) for path in input_files(inputs)]
         run = _Run(Path(out), opened, options, pool, memory, report)
         with _ours(Path(out)):
             figures = run.finish()
-        figures["peak_memory_megabytes"] = round(peak.megabytes, 1)
+    figures["peak_memory_megabytes"] = usage.figures()["extract"]["memory_megabytes"]
     figures["seconds"] = round(time.monotonic() - started, 2)
     return figures
-
-
-def _affordable(workers: int, memory: int) -> int:
-    """Workers that fit: each may hold a chunk's text several times over (measured: 350 MB)."""
-    return max(1, min(workers, int((memory - (250 << 20)) / (370 << 20))))
 
 
 def input_files(inputs: Sequence[str | Path]) -> list[Path]:
@@ -143,17 +136,13 @@ def _ours(folder: Path) -> Iterator[None]:
             try:
                 yield
             except PbohError:
-                _forget_if_nothing_is_finished(folder / _WORK)
+                if not any((folder / _WORK / "scan").glob("[0-9]*")):  # nothing is finished
+                    shutil.rmtree(folder / _WORK / "scan", ignore_errors=True)
+                    (folder / _WORK / _PLAN).unlink(missing_ok=True)
                 raise
     finally:
         with suppress(OSError):  # unless there is something in it
             folder.rmdir()
-
-
-def _forget_if_nothing_is_finished(work: Path) -> None:
-    if not any((work / "scan").glob("[0-9]*")):
-        shutil.rmtree(work / "scan", ignore_errors=True)
-        (work / _PLAN).unlink(missing_ok=True)
 
 
 def _is_ours(folder: Path) -> bool:

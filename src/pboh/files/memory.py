@@ -7,11 +7,9 @@ import gc
 import os
 import re
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 import psutil
 
@@ -39,33 +37,6 @@ def release() -> None:
         arrow.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)
-
-
-class PeakMemory:
-    """The most memory several processes held together; ten looks a second."""
-
-    def __init__(self, processes: Callable[[], list[int]]) -> None:
-        self._processes = processes
-        self._peak = 0.0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    @property
-    def megabytes(self) -> float:
-        """The peak so far."""
-        return max(self._peak, peak_memory_megabytes())
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.1):
-            self._peak = max(self._peak, together(self._processes()) / (1 << 20))
 
 
 def together(processes: Sequence[int]) -> int:

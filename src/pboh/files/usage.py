@@ -39,7 +39,7 @@ class Usage:
     Of a limit of ``memory``, pages of mapped arrays get a quarter; those beyond it are given back.
     """
 
-    def __init__(self, folders: Sequence[Path], memory: int) -> None:
+    def __init__(self, folders: Sequence[Path] = (), memory: int = 1 << 62) -> None:
         self.stages: dict[str, Used] = {}
         self._folders, self._pages, self._stage = folders, memory // 4, ""
         self._done = threading.Event()

@@ -62,10 +62,6 @@ class Workers:
                 if warm_up:
                     self._submit(_prepare, (warm_up, number == 0))
 
-    def processes(self) -> list[int]:
-        """Ids of this process and of the workers."""
-        return [os.getpid(), *(worker.process.pid for worker in self._running)]
-
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Arguments and result of every task, as they finish; tasks are drawn only when a worker is free."""
         if self._count <= 1:
