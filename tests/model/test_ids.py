@@ -190,8 +190,11 @@ def test_wrong_tables_are_named(model, tmp_path, content, message):
 def test_files_that_cannot_be_read_are_named(model, tmp_path):
     whole = properties(tmp_path / "p.sql.gz", dict.fromkeys(range(5000), "Q1")).read_bytes()
     (tmp_path / "cut.sql.gz").write_bytes(whole[: len(whole) // 2])
-    for name in ("cut.sql.gz", "none.sql.gz"):
-        with pytest.raises(InputError, match=f"{name}: the file cannot be read"):
+    for name, what in {
+        "cut.sql.gz": "the file cannot be read",
+        "none.sql.gz": "there is no such file",
+    }.items():
+        with pytest.raises(InputError, match=f"{name}: {what}"):
             add_ids(model, tmp_path / name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
+import io
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.errors import CorpusError, CountsError, InputError, OutputError
+from pboh.files.compression import DAMAGE, decoded
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
 from pboh.files.memory import processors
 from pboh.files.writing import claimed, disk_errors, remove, written_aside
@@ -208,14 +209,13 @@ def _parquet_files(folder: str) -> list[Path]:
 
 def _line_batches(path: Path) -> Batches:
     """Numbered lines of a text file in batches, so that no more than a few MB are held at a time."""
-    opener: Any = bz2.open if path.suffix == ".bz2" else open
     number = 0
     try:
-        with opener(path, "rt", encoding="utf-8", errors="replace", newline=None) as file:
-            while lines := list(islice(file, LINES_PER_BATCH)):
+        with path.open("rb") as file, io.TextIOWrapper(decoded(file), "utf-8", "replace") as text:
+            while lines := list(islice(text, LINES_PER_BATCH)):
                 numbers = pa.array(range(number + 1, number + 1 + len(lines)), pa.int64())
                 texts = pa.array([line.rstrip("\r\n") for line in lines], pa.string())
                 yield pa.RecordBatch.from_arrays([numbers, texts], names=["line", "text"])
                 number += len(lines)
-    except (OSError, EOFError) as error:
+    except DAMAGE as error:
         raise InputError(f"this file cannot be read after line {number} ({error})", where=path) from error

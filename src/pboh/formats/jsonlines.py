@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import Any, NamedTuple
 
 from pboh.errors import InputError
-from pboh.files.compression import DAMAGE, decoded
+from pboh.files.compression import unpacked
 
 LONGEST_LINE = 64 << 20
 _PIECE = 1 << 20
@@ -24,31 +24,25 @@ class Line(NamedTuple):
 
 def read_lines(path: Path) -> Iterator[Line]:
     """Lines of a file, which gzip, bzip2 or zstd may have compressed; damage and long lines are errors."""
-    try:
-        with path.open("rb") as file:
-            number, left, position = 1, b"", 0
-            for piece in _pieces(file):
-                *whole, left = (left + piece).split(b"\n")
-                position = file.tell()
-                for k, data in enumerate(whole):
-                    if data.strip():
-                        yield Line(number + k, data, position)
-                number += len(whole)
-                if len(left) > LONGEST_LINE:
-                    what = f"a line is longer than {LONGEST_LINE >> 20} MB"
-                    raise InputError(what, where=path, todo="Is this JSON lines, one object per line?")
-            if left.strip():
-                yield Line(number, left, position)
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=path) from None
-    except DAMAGE as error:
-        reason = getattr(error, "strerror", None) or f"damaged or cut off: {error}"
-        raise InputError(f"the file cannot be read ({reason})", where=path) from error
+    number, left, position = 1, b"", 0
+    with unpacked(path) as (file, reader):
+        for piece in _pieces(reader):
+            *whole, left = (left + piece).split(b"\n")
+            position = file.tell()
+            for k, data in enumerate(whole):
+                if data.strip():
+                    yield Line(number + k, data, position)
+            number += len(whole)
+            if len(left) > LONGEST_LINE:
+                what = f"a line is longer than {LONGEST_LINE >> 20} MB"
+                raise InputError(what, where=path, todo="Is this JSON lines, one object per line?")
+        if left.strip():
+            yield Line(number, left, position)
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """The decoded bytes of a file, without the mark some editors begin it with."""
-    reader, fresh = decoded(file), True
+def _pieces(reader: Any) -> Iterator[bytes]:
+    """The bytes of a reader, without the mark some editors begin a file with."""
+    fresh = True
     while piece := bytes(reader.read(_PIECE)):
         yield piece.removeprefix(_MARK) if fresh else piece
         fresh = False

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from pboh.errors import InputError, ModelError
-from pboh.files.compression import DAMAGE, decoded
+from pboh.files.compression import unpacked
 from pboh.files.progress import Report, silent
 from pboh.model.derived import changing_or_deriving
 from pboh.model.store import Model, changing, put_arrays, read_manifest
-from pboh.text.hashing import Array, look_up
+from pboh.text.hashing import Array
 
 CHUNK = 1 << 22
 LONGEST_ROW = 1024  # a row that may be cut at the end of a chunk; titles have at most 255 bytes
@@ -80,13 +80,8 @@ def _matched(model: Model, pages: Path | None, number: Array, item: Array, repor
         return ids
     for numbers, titles in read_pages(pages, report):
         rows, items = known(numbers)
-        names = [titles[k] for k in rows.tolist()]
-        places = look_up(model["title_hash"], model["title_buckets"], names)
-        for name, found, place in zip(names, items.tolist(), places.tolist(), strict=True):
-            entity = int(model["title_entity"][place]) if place >= 0 else -1
-            # a redirect has a page, and sometimes an item, of its own
-            if entity >= 0 and model.title(entity) == name:
-                ids[entity] = found
+        entities = model.titled([titles[k] for k in rows.tolist()])
+        ids[entities[entities >= 0]] = items[entities >= 0]
     return ids
 
 
@@ -151,13 +146,8 @@ def _rows(
 
 def _chunks(path: Path, table: str, report: Report) -> Iterator[bytes]:
     """The text of a file, packed or plain, a few MB at a time."""
-    try:
+    with unpacked(path) as (file, reader):
         size = max(path.stat().st_size, 1)
-        with path.open("rb") as raw:
-            opened = decoded(raw)
-            while chunk := opened.read(CHUNK):
-                report(raw.tell() / size, 1.0, f"reading {table}")
-                yield chunk
-    except DAMAGE as reason:
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise InputError(f"the file cannot be read ({why})", where=path) from reason
+        while chunk := reader.read(CHUNK):
+            report(file.tell() / size, 1.0, f"reading {table}")
+            yield chunk

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
-from pboh.files.compression import DAMAGE, decoded
+from pboh.files.compression import unpacked
 from pboh.files.progress import Report, silent
 from pboh.formats.types import TYPES
 from pboh.model.derived import changing_or_deriving
@@ -29,7 +29,7 @@ from pboh.model.ids import ARRAY as ID
 from pboh.model.store import Model, put_arrays
 from pboh.model.tables import offsets_of_sizes
 from pboh.model.types import SURE
-from pboh.text.hashing import Array, look_up
+from pboh.text.hashing import Array
 
 LONGEST = 120  # characters of a description
 _BATCH = 1 << 14
@@ -93,18 +93,13 @@ def read_facts(path: Path, language: str, report: Report = silent) -> Iterator[F
 
 
 def _lines(path: Path, report: Report) -> Iterator[bytes]:
-    try:
-        size = max(path.stat().st_size, 1)
-        with path.open("rb") as raw:
-            opened, number = decoded(raw), 0
-            while line := opened.readline(_LONGEST_LINE):
-                number += 1
-                if number % _BATCH == 0:
-                    report(raw.tell() / size, 1.0, f"{number:,} lines of {path.name}")
-                yield line
-    except DAMAGE as reason:
-        why = getattr(reason, "strerror", None) or str(reason)
-        raise InputError(f"the file cannot be read ({why})", where=path) from reason
+    with unpacked(path) as (file, reader):
+        size, number = max(path.stat().st_size, 1), 0
+        while line := reader.readline(_LONGEST_LINE):
+            number += 1
+            if number % _BATCH == 0:
+                report(file.tell() / size, 1.0, f"{number:,} lines of {path.name}")
+            yield line
 
 
 def _triple(line: bytes, language: str) -> Fact | None:
@@ -235,12 +230,7 @@ class _Known:
     def _entities(self, facts: list[Fact]) -> Array:
         found = np.full(len(facts), -1, np.int64)
         named = [k for k, fact in enumerate(facts) if fact.title is not None]
-        titles = [str(facts[k].title) for k in named]
-        places = look_up(self._model["title_hash"], self._model["title_buckets"], titles)
-        for k, title, place in zip(named, titles, places.tolist(), strict=True):
-            entity = int(self._model["title_entity"][place]) if place >= 0 else -1
-            if entity >= 0 and self._model.title(entity) == title:  # a redirect is another thing there
-                found[k] = entity
+        found[named] = self._model.titled([str(facts[k].title) for k in named])
         numbered = np.asarray([k for k, fact in enumerate(facts) if fact.title is None], np.int64)
         if numbered.size and self._sorted.size:
             wanted = np.asarray([facts[k].id for k in numbered.tolist()])

@@ -34,7 +34,7 @@ from pboh.files.writing import (
 )
 from pboh.model import types
 from pboh.model.overlays.opening import FOLDER, Overlay, stacked
-from pboh.text.hashing import Array, string_at
+from pboh.text.hashing import Array, look_up, string_at
 
 FORMAT = "pboh-model"
 VERSION = 1
@@ -103,6 +103,15 @@ class Model:
         if entity >= self.entities:
             return self.overlay(entity).title(entity)
         return string_at(self.arrays["title_blob"], self.arrays["title_offsets"], entity)
+
+    def titled(self, titles: list[str]) -> Array:
+        """Own entities of these titles, −1 where there is none; elsewhere, a redirect is another thing."""
+        at = look_up(self.arrays["title_hash"], self.arrays["title_buckets"], titles)
+        out = np.full(len(titles), -1, np.int64)
+        for k in np.flatnonzero(at >= 0).tolist():
+            entity = int(self.arrays["title_entity"][at[k]])
+            out[k] = entity if self.title(entity) == titles[k] else -1
+        return out
 
     def id(self, entity: int) -> str | None:
         """Id of an entity elsewhere: its Wikidata item (``pboh entities ids``), or what it was added with."""

@@ -7,23 +7,19 @@ decoded from the front, which one process does for all.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
-
-import pyarrow as pa
+from typing import IO
 
 from pboh.corpus.readers import bz2_blocks
 from pboh.errors import CorpusError, InputError
+from pboh.files import compression
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 4 << 20, 32 << 20  # bytes of XML
 BZ2_RATIO = 4  # compressed chunks are that much smaller
 _PIECE = 1 << 20
-_SIGNATURES = {b"BZh": "bz2", b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
 _AGAIN = "Download or copy the file again; the chunks finished so far are kept"
 
 
@@ -79,7 +75,7 @@ def codec_of(path: Path) -> str:
         raise InputError(f"cannot be read ({error.strerror})", where=path) from error
     if not head:
         raise InputError("the file is empty", where=path, todo="Download or write it again")
-    return next((codec for sign, codec in _SIGNATURES.items() if head.startswith(sign)), "plain")
+    return compression.codec_of(head)
 
 
 def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
@@ -95,15 +91,11 @@ def head(path: Path, codec: str, until: bytes, at_most: int = 4 << 20) -> bytes:
 
 
 def _pieces(path: Path, codec: str, file: IO[bytes]) -> Iterator[bytes]:
-    reader: Any = file
-    if codec == "gz":
-        reader = gzip.GzipFile(fileobj=file)
-    elif codec == "zst":
-        reader = pa.CompressedInputStream(pa.PythonFile(file), "zstd")
+    reader = compression.decoded(file, codec)
     while True:
         try:
             piece = reader.read(_PIECE)
-        except (EOFError, OSError, zlib.error) as error:
+        except compression.DAMAGE as error:
             where = f"{path}, byte {file.tell()}"
             raise CorpusError(f"the {codec} data is damaged or cut off", where=where, todo=_AGAIN) from error
         if not piece:

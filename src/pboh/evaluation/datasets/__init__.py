@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pboh.evaluation.datasets.core import DATASET_POLICY, Dataset, GoldDocument,
 from pboh.evaluation.datasets.derived import as_sentences, in_capitals, thinned, with_later_mentions
 from pboh.evaluation.datasets.jsonl import read_jsonl
 from pboh.evaluation.datasets.nif import read_nif
+from pboh.files.compression import DAMAGE, decoded
 
 __all__ = ["FORMATS", "Dataset", "GoldDocument", "GoldMention", "Problem", "read_dataset"]
 
@@ -118,9 +118,9 @@ def recognise(path: Path) -> str:
 def _of_content(path: Path) -> str | None:
     """The format a file's first bytes speak of."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            head = file.read(4096).decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
-    except (OSError, EOFError):
+        with path.open("rb") as file:
+            head = decoded(file).read(4096).decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
+    except DAMAGE:
         return None
     line = head.partition("\n")[0]
     if head.startswith("-DOCSTART-"):

@@ -150,13 +150,12 @@ def find_titles(model: Model, titles: list[str], exact: bool = False) -> Array:
     for tries in (titles, [title[:1].upper() + title[1:] for title in titles]):
         for overlay in reversed(model.overlays):
             out = np.where(out < 0, overlay.find(tries), out)
+        if exact:
+            out = np.where(out < 0, model.titled(tries), out)
+            continue
         at = look_up(model["title_hash"], model["title_buckets"], tries)
         hits = np.flatnonzero((out < 0) & (at >= 0))
-        found = model["title_entity"][at[hits]].astype(np.int64)
-        if exact:
-            same = [model.title(e) == tries[i] for i, e in zip(hits.tolist(), found.tolist(), strict=True)]
-            hits, found = hits[same], found[same]
-        out[hits] = found
+        out[hits] = model["title_entity"][at[hits]]
     return out
 
 
