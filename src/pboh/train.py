@@ -17,7 +17,7 @@ import pyarrow as pa
 from pboh.corpus.download import id_table
 from pboh.corpus.extract import Options as ExtractOptions
 from pboh.corpus.extract import extract, input_files
-from pboh.corpus.gold import write_gold
+from pboh.corpus.tables.held_out import write_gold
 from pboh.counts import CountOptions, SpentError, count
 from pboh.detection.finder_training import FinderOptions
 from pboh.errors import PbohError

@@ -12,12 +12,12 @@ from corpus_helpers import rows
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pboh.corpus import utf8_kernels
 from pboh.corpus.extract import Options, extract
 from pboh.corpus.string_table import StringTable
 from pboh.corpus.string_table_kernels import LONGEST
 from pboh.corpus.titles import Site, unescape
 from pboh.corpus.wikitext.reader import Reader, _entities, plain_text
+from pboh.text import utf8_kernels
 from pboh.text.words import words
 
 EN = Site.default("en")

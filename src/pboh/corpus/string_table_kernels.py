@@ -1,4 +1,4 @@
-"""Open addressing over byte strings: the compiled half of :class:`~pboh.corpus.string_table.StringTable`."""
+"""Open addressing over strings: the compiled half of :class:`~pboh.corpus.string_table.StringTable`."""
 
 from __future__ import annotations
 
@@ -7,85 +7,59 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.corpus.utf8_kernels import Bytes, Int64, Number, Uint64
+from pboh.text.hash_kernels import EMPTY, Array, hash_units, slot_of
+from pboh.text.utf8_kernels import Bytes, Int64, Number, Uint64
 
 LONGEST = 1024
-"""Bytes of a string that kernels may add without asking for room."""
+"""Letters of a string that kernels may add without asking for room."""
 
 
 class Strings(NamedTuple):
-    """Strings one behind the other: string k is ``letters[bounds[k] : bounds[k + 1]]``.
+    """Strings one behind the other: string k is ``letters[bounds[k] : bounds[k + 1]]``, bytes or code points.
 
-    ``table`` finds them by open addressing: pairs of a key and a number (0: free). ``size`` says how many
-    there are; ``single`` is where :func:`number_string` puts its one string.
+    ``table`` finds them by open addressing: rows of a hash, by which alone a string is known, and a number.
+    ``size`` says how many there are; ``single`` is where :func:`number_string` puts its one string.
     """
 
     table: Uint64
     bounds: Int64
-    letters: Bytes
+    letters: Array
     size: Int64
     single: Int64
 
 
 @njit(cache=True, nogil=True)
 def has_room(strings: Strings, length: int = LONGEST) -> Number:
-    """Whether one more string of ``length`` bytes fits."""
+    """Whether one more string of ``length`` letters fits."""
     size = strings.size[0]
     return size + 2 < strings.bounds.size and strings.bounds[size] + length < strings.letters.size
 
 
 @njit(cache=True, nogil=True)
-def _mixed(key: np.uint64) -> np.uint64:
-    """Spread a key's bits (Fibonacci hashing)."""
-    key = (key ^ key >> np.uint64(29)) * np.uint64(0x9E3779B97F4A7C15)
-    return key ^ key >> np.uint64(32)
-
-
-@njit(cache=True, nogil=True)
 def number_strings(
-    strings: Strings, data: Bytes, begins: Int64, ends: Int64, first: int, add: bool, numbers: Int64
+    strings: Strings, data: Array, begins: Array, ends: Array, first: int, add: bool, numbers: Int64
 ) -> int:
     """Number the strings ``data[begins[k]:ends[k]]`` from ``first`` on; new ones get the next number.
 
-    Returns how many are numbered: not all when new ones are added and there is no room for the next. The key
-    of a string is, up to seven bytes, the string itself and its length, of longer ones a hash. All is one
-    function: a call for every word would cost more than the work.
+    Returns how many are numbered: not all when new ones are added and there is no room for the next. All is
+    one function: a call for every word would cost more than the work.
     """
-    table, bounds, letters, size = strings.table, strings.bounds, strings.letters, strings.size[0]
-    one, eight, mask = np.uint64(1), np.uint64(8), np.uint64(table.size // 2 - 1)
+    keys, places = strings.table[:, 0], strings.table[:, 1]
+    bounds, letters, size = strings.bounds, strings.letters, strings.size[0]
     for k in range(first, begins.size):
-        start, length = np.uint64(begins[k]), np.uint64(ends[k] - begins[k])
-        if add and (size + 2 >= bounds.size or bounds[size] + np.int64(length) >= letters.size):
+        begin, end = begins[k], ends[k]
+        if add and (size + 2 >= bounds.size or bounds[size] + end - begin >= letters.size):
             strings.size[0] = size
             return k
-        key = packed = np.uint64(0)
-        for at in range(length):
-            packed |= np.uint64(data[start + at]) << eight * (at & np.uint64(7))
-            if at & np.uint64(7) == np.uint64(7):
-                key, packed = _mixed(key * np.uint64(0xD6E8FEB86659FD93) + packed + one), np.uint64(0)
-        if length < eight:
-            key = packed | length << np.uint64(56)
-        else:
-            key = _mixed(key * np.uint64(0xD6E8FEB86659FD93) + packed + one) | np.uint64(1 << 63)
-        slot = _mixed(key) & mask
-        number = table[slot << one | one]
-        while number:
-            if table[slot << one] == key:
-                there = np.uint64(bounds[number - one])
-                differs = length >= eight and np.uint64(bounds[number]) - there != length
-                if length >= eight and not differs:
-                    for at in range(length):
-                        differs |= letters[there + at] != data[start + at]
-                if not differs:
-                    break
-            slot = (slot + one) & mask
-            number = table[slot << one | one]
-        numbers[k] = np.int64(number) - 1 if number else size
-        if add and not number:
-            for at in range(length):
-                letters[np.uint64(bounds[size]) + at] = data[start + at]
-            bounds[size + 1] = bounds[size] + np.int64(length)
-            table[slot << one], table[slot << one | one] = key, size + 1
+        key = hash_units(data, begin, end)
+        slot = slot_of(keys, key)
+        known = keys[slot] == key
+        numbers[k] = np.int64(places[slot]) if known else size
+        if add and not known:
+            for at in range(end - begin):
+                letters[bounds[size] + at] = data[begin + at]
+            bounds[size + 1] = bounds[size] + end - begin
+            keys[slot], places[slot] = key, size
             size += 1
     strings.size[0] = size
     return begins.size
@@ -103,10 +77,7 @@ def number_string(strings: Strings, data: Bytes, start: int, end: int, add: bool
 @njit(cache=True, nogil=True)
 def rehash(smaller: Uint64, larger: Uint64) -> None:
     """Put every string into a larger table."""
-    mask = np.uint64(larger.size // 2 - 1)
-    for pair in range(smaller.size // 2):
-        if smaller[2 * pair + 1]:
-            slot = _mixed(smaller[2 * pair]) & mask
-            while larger[2 * slot + 1]:
-                slot = (slot + np.uint64(1)) & mask
-            larger[2 * slot], larger[2 * slot + 1] = smaller[2 * pair], smaller[2 * pair + 1]
+    for row in range(len(smaller)):
+        if smaller[row, 0] != EMPTY:
+            slot = slot_of(larger[:, 0], smaller[row, 0])
+            larger[slot, 0], larger[slot, 1] = smaller[row, 0], smaller[row, 1]

@@ -56,7 +56,9 @@ def index_parts(blob: Array, offsets: Array, held: int = 1 << 40) -> Iterator[tu
     """The arrays of :func:`build_index`, of which ``postings`` may come in parts of about ``held`` bytes."""
     blob, offsets = np.ascontiguousarray(blob, np.uint8), np.ascontiguousarray(offsets, np.int64)
     names = len(offsets) - 1
-    buffer = np.empty(_longest(offsets) + 1, np.uint64)
+    steps = (offsets[first : first + AT_A_TIME + 1] for first in range(0, len(offsets), AT_A_TIME))
+    longest = max(int(np.diff(some).max(initial=0)) for some in steps)
+    buffer = np.empty(longest + 1, np.uint64)
     sizes = np.zeros(names, np.uint16 if len(buffer) < 2**16 else np.uint32)
     grams, frequency = _frequencies(blob, offsets, buffer, sizes)
     rank = np.empty(len(grams), np.uint32)
@@ -88,12 +90,6 @@ def _stretches(start: Array, most: int) -> Iterator[tuple[int, int]]:
         high = max(low + 1, int(np.searchsorted(start, start[low] + most, side="right")) - 1)
         yield low, high
         low = high
-
-
-def _longest(offsets: Array) -> int:
-    """Bytes of the longest name."""
-    steps = (offsets[first : first + AT_A_TIME + 1] for first in range(0, len(offsets), AT_A_TIME))
-    return max(int(np.diff(some).max(initial=0)) for some in steps)
 
 
 def closest(index: Mapping[str, Array], blob: Array, offsets: Array, query: str) -> tuple[int, float] | None:

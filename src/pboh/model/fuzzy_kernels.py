@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, uint64
 
 from pboh.text.hash_kernels import EMPTY, slot_of
+from pboh.text.utf8_kernels import decoded
 
 BITS = uint64(21)  # of a code point
 GRAM = uint64(2**63 - 1)
@@ -14,28 +15,13 @@ GRAM = uint64(2**63 - 1)
 # ---------------------------------------------------------------------------------------------- grams
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _letter(blob, at, stop):  # type: ignore[no-untyped-def]
-    """Code point of UTF-8 at ``at`` and where the next begins; a damaged byte is a letter of its own."""
-    head = uint64(blob[at])
-    if head < 0xC0 or head >= 0xF8:
-        return head, at + 1
-    more = 1 if head < 0xE0 else 2 if head < 0xF0 else 3
-    if at + more >= stop:
-        return head, at + 1
-    letter = head & uint64(0x3F >> more)
-    for k in range(1, more + 1):
-        letter = (letter << uint64(6)) | uint64(blob[at + k] & 0x3F)
-    return letter, at + more + 1
-
-
 @njit(cache=True, nogil=True)
 def _grams(blob, at, stop, out):  # type: ignore[no-untyped-def]
     """Write the distinct grams of a name to ``out``, ascending; returns how many there are."""
     gram, letters, n = GRAM, 0, 0
     while at < stop:
-        letter, at = _letter(blob, at, stop)
-        gram = ((gram << BITS) | letter) & GRAM
+        letter, at = decoded(blob, at)
+        gram = ((gram << BITS) | uint64(letter)) & GRAM
         letters += 1
         if letters >= 3:
             out[n] = gram
@@ -259,8 +245,8 @@ def _overlap(blob, at, stop, table, place, mark, stamp, need):  # type: ignore[n
     """Number of grams a name shares with the query; gives up when ``need`` cannot be reached any more."""
     gram, letters, common = GRAM, 0, 0
     while at < stop:
-        letter, at = _letter(blob, at, stop)
-        gram = ((gram << BITS) | letter) & GRAM
+        letter, at = decoded(blob, at)
+        gram = ((gram << BITS) | uint64(letter)) & GRAM
         letters += 1
         if letters >= 3 or (at >= stop and letters < 3):
             slot = slot_of(table, gram)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pboh.corpus.utf8_kernels import Int32, Int64, Number, Uint64
 from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START
+from pboh.text.utf8_kernels import Int32, Int64, Number, Uint64
 
 
 @njit(cache=True, nogil=True)

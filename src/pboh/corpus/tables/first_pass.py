@@ -31,10 +31,10 @@ from pboh.corpus.titles import (
     redirect_target,
     split_target,
 )
-from pboh.corpus.utf8_kernels import Bytes, Int32
 from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START, TITLE
 from pboh.corpus.wikitext.reader import Reader
 from pboh.files.writing import write_json, written_aside
+from pboh.text.utf8_kernels import Bytes, Int32
 
 KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count

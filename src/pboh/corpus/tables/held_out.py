@@ -2,29 +2,36 @@
 
 Chosen are the articles whose ids have the smallest hashes: a fair sample that depends on the pages alone, not
 on files, chunks or workers. Their links stay in the table of links, their texts in that of texts; nobody
-counts them.
+counts them, and ``pboh evaluate`` reads them as gold: text and links of each as a line of JSON.
 """
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import feather
 
 from pboh.corpus.tables.resolve import Chunks
-from pboh.corpus.utf8_kernels import Int32, Int64
+from pboh.files.writing import written_aside
 from pboh.text.hashing import hash_strings
+from pboh.text.utf8_kernels import Int32, Int64
 
 MOST, SHARE = 1000, 20
 """Unless a number is given, one article in twenty is set aside, and a thousand at most."""
 LEAST_LINKS = 3
 """Pages with fewer links are not set aside: they would teach and judge little."""
+LONGEST = 20_000
+"""Of longer pages the beginning is taken, up to the end of a line."""
 WORDS = pa.schema([("text", pa.string()), ("count", pa.int64())])
 
 
@@ -94,3 +101,55 @@ def _words(folder: Path, local: Int32) -> pa.Table:
     word = np.flatnonzero(counts)
     text = pq.read_table(folder / "words.parquet", columns=["text"]).column("text").take(pa.array(word))
     return pa.table({"text": text, "count": counts[word].astype(np.int64)}, schema=WORDS)
+
+
+# -- as gold -----------------------------------------------------------------------------------------
+
+
+def write_gold(corpus: Path, path: Path) -> int:
+    """Write the pages of a corpus that were set aside, in the order of their hashes; returns how many.
+
+    Without such pages there is no file.
+    """
+    held = ds.dataset(corpus / "pages").to_table(["page", "id", "title"], filter=pc.field("held"))
+    if not held.num_rows:
+        path.unlink(missing_ok=True)
+        return 0
+    held = held.take(pa.array(np.argsort(page_hashes(held), kind="stable")))
+    pages = held.column("page")
+    texts = {row["page"]: row["text"] for row in _rows(corpus / "texts", ["page", "text"], pages)}
+    links = _links(corpus, pages)
+    with written_aside(path) as aside, aside.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, 0) as file:
+        for row in held.to_pylist():
+            text = texts.get(row["page"], "")
+            if len(text) > LONGEST:
+                text = text[: text.rfind("\n", 0, LONGEST) + 1 or LONGEST]
+            inside = [link for link in links.get(row["page"], ()) if link[1] <= len(text)]
+            line = {"id": row["id"], "title": row["title"], "text": text, "links": inside}
+            file.write(msgspec.json.encode(line) + b"\n")
+    return int(held.num_rows)
+
+
+def _links(corpus: Path, pages: pa.ChunkedArray) -> dict[int, list[tuple[int, int, str]]]:
+    """Start, end and title of the links on pages, in the order of the text."""
+    rows = list(_rows(corpus / "links", ["page", "start", "end", "entity"], pages))
+    wanted = pa.array(sorted({row["entity"] for row in rows}), pa.int32())
+    known = ds.dataset(corpus / "entities").to_table(
+        ["entity", "title"], filter=pc.field("entity").isin(wanted)
+    )
+    titles = dict(zip(known.column("entity").to_pylist(), known.column("title").to_pylist(), strict=True))
+    links: dict[int, list[tuple[int, int, str]]] = {}
+    for row in rows:
+        links.setdefault(row["page"], []).append((row["start"], row["end"], titles[row["entity"]]))
+    return links
+
+
+def _rows(folder: Path, columns: list[str], pages: pa.ChunkedArray) -> Iterator[dict[str, Any]]:
+    """Rows of some pages, file after file: one file's matches are held at a time."""
+    for path in sorted(folder.glob("*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                numbers = file.read_row_group(group, ["page"]).column("page")
+                mask = pc.is_in(numbers, value_set=pages.combine_chunks())
+                if pc.any(mask).as_py():
+                    yield from file.read_row_group(group, columns).filter(mask).to_pylist()

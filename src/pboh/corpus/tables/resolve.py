@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pboh.corpus.tables.second_pass import DELTA, Place
-from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.errors import CorpusError, PbohError
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
+from pboh.text.utf8_kernels import Int32, Int64
 
 if TYPE_CHECKING:
     from pboh.corpus.tables.held_out import HeldOut

@@ -15,8 +15,8 @@ from pyarrow import feather
 
 from pboh.corpus.subjects import title_types
 from pboh.corpus.tables.context_kernels import count_stretches
-from pboh.corpus.utf8_kernels import Int32, Int64
 from pboh.files.writing import write_json, written_aside
+from pboh.text.utf8_kernels import Int32, Int64
 
 
 def _schema(**columns: pa.DataType) -> pa.Schema:

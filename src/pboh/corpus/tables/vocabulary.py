@@ -1,4 +1,4 @@
-"""Words of many texts numbered as they appear: the tokeniser of `pboh.text.words` over UTF-8."""
+"""Words of many texts, numbered as they appear."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import numpy as np
 
 from pboh.corpus.string_table import StringTable
 from pboh.corpus.string_table_kernels import number_strings
-from pboh.corpus.tables.vocabulary_kernels import Letters, Words, find_words
-from pboh.corpus.utf8_kernels import Bytes, Int32, Int64
-from pboh.text.words import character_tables, stop_words
+from pboh.text.utf8_kernels import Bytes, Int32, Int64
+from pboh.text.words import scan, stop_words
 
 
 class Vocabulary:
     """Numbers for words in order of appearance; stop words are known to it but get none."""
 
     def __init__(self, language: str = "en") -> None:
-        self._strings = StringTable.empty()
+        self._strings = StringTable.empty(unit=np.int32)
         self._stop = 0
-        self._words = Words.empty(1 << 16)
         self.encode("\n".join(sorted(stop_words(language))))
         self._stop = int(self._strings.size[0])
 
@@ -26,7 +24,11 @@ class Vocabulary:
 
     def letters(self) -> tuple[Int64, Bytes]:
         """The words by number, as UTF-8: where each begins (and the last one ends), and the bytes."""
-        return self._strings.strings(self._stop)
+        bounds, codes = self._strings.strings(self._stop)
+        sizes = 1 + (codes >= 0x80) + (codes >= 0x800) + (codes >= 0x10000)
+        ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        letters = codes.tobytes().decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass")
+        return ends[bounds], np.frombuffer(letters, np.uint8)
 
     def texts(self) -> list[str]:
         """The words, by number."""
@@ -34,16 +36,11 @@ class Vocabulary:
 
     def encode(self, text: str | Bytes) -> tuple[Int32, Int32, Int32]:
         """Start, end and number of every content word of a text (or its UTF-8); new words are added."""
-        if isinstance(text, str):
-            return self.encode(np.frombuffer(bytearray(text.encode("utf-8", "surrogatepass")), np.uint8))
-        if self._words.begins.size <= text.size // 2:
-            self._words = Words.empty(text.size)
-        found = find_words(text, Letters(*character_tables()), self._words)
-        letters = self._words.letters
-        begins, ends, firsts, lasts = (column[:found] for column in self._words[1:])
-        numbers, done = np.empty(found, dtype=np.int64), 0
-        while (done := number_strings(self._strings, letters, begins, ends, done, True, numbers)) < found:
+        if not isinstance(text, str):
+            text = text.tobytes().decode("utf-8", "surrogatepass")
+        codes, starts, ends = scan(text)
+        numbers, done = np.empty(starts.size, dtype=np.int64), 0
+        while (done := number_strings(self._strings, codes, starts, ends, done, True, numbers)) < starts.size:
             self._strings = self._strings.with_room()
         kept = numbers >= self._stop
-        starts, stops, words = (column[kept].astype(np.int32) for column in (firsts, lasts, numbers))
-        return starts, stops, words - np.int32(self._stop)
+        return starts[kept], ends[kept], (numbers[kept] - self._stop).astype(np.int32)

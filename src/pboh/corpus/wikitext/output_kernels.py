@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from pboh.corpus.string_table_kernels import Strings, number_string
-from pboh.corpus.utf8_kernels import Bytes, Int32, Number, blank_at, put, stripped, stripped_end
 from pboh.corpus.wikitext.parser_kernels import LINKS, OUT, ParserState
+from pboh.text.utf8_kernels import Bytes, Int32, Number, blank_at, put, stripped, stripped_end
 
 START, END, FIRST, LAST, TITLE, PAGE, BEFORE, AFTER = range(8)
 """Of a link: its characters in the page, its bytes among the texts of all pages, the number of its title; its

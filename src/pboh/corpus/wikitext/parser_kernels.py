@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from pboh.corpus.string_table_kernels import Strings, has_room, number_string
-from pboh.corpus.utf8_kernels import Bytes, Int32, Int64, Number, decoded, is_blank, stripped
+from pboh.text.utf8_kernels import Bytes, Int32, Int64, Number, decoded, is_blank, stripped
 
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
 # Open brackets remembered while their partner is looked for. Links in captions go two deep in real pages; the

@@ -89,7 +89,7 @@ def cut(text: bytes) -> bytes:
             marked = end < len(text) and text[end] in _LINE_MARKS
             cuts.append((start, end, blank + NOTHING if marked else blank))
         elif kind == _NOWIKI:
-            cuts.append((start, end, _SPECIAL.sub(_as_entity, match[_NOWIKI])))
+            cuts.append((start, end, _SPECIAL.sub(lambda sign: b"&#%d;" % ord(sign[0]), match[_NOWIKI])))
         elif kind == _GALLERY:
             cuts.append((start, end, _captions(match[_GALLERY])))
         else:
@@ -114,10 +114,6 @@ def cut(text: bytes) -> bytes:
 
 
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
-
-
-def _as_entity(match: re.Match[bytes]) -> bytes:
-    return b"&#%d;" % ord(match[0])
 
 
 def _close_braces(

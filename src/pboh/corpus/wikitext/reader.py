@@ -17,9 +17,9 @@ import numpy as np
 
 from pboh.corpus.string_table import StringTable, grown
 from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
-from pboh.corpus.utf8_kernels import Bytes, Int32
 from pboh.corpus.wikitext import output_kernels, preprocessor
 from pboh.corpus.wikitext import parser_kernels as parser
+from pboh.text.utf8_kernels import Bytes, Int32
 
 _SPARE = 32  # zero bytes behind a page
 _PREFIX = 80  # bytes of the longest prefix that is looked for
@@ -196,19 +196,16 @@ class Reader:
                 self._page = parser.ParserState(*self._page[:-3], *columns)
 
     def _answer_target(self, number: int) -> None:
+        """Say what ``[[target]]`` is: a link to an article, or text."""
         targets = self._targets
         start, end = targets.names.bounds[number : number + 2]
-        kind, title = self._resolve(
-            targets.names.letters[start:end].tobytes().decode("utf-8", "surrogatepass")
-        )
-        targets.kinds[number] = kind
-        if kind == parser.LINK:
+        target = targets.names.letters[start:end].tobytes().decode("utf-8", "surrogatepass")
+        namespace, title = split_target(target, self._site) or (MAIN, "")
+        if namespace == MAIN and title:
+            targets.kinds[number] = parser.LINK
             self.titles, targets.titles[number] = self.titles.add(title)
-
-    def _resolve(self, target: str) -> tuple[int, str]:
-        """What ``[[target]]`` is, and its title when it is a link to an article."""
-        found = split_target(target, self._site)
-        return (parser.LINK, found[1]) if found and found[0] == MAIN and found[1] else (parser.TEXT, "")
+        else:
+            targets.kinds[number] = parser.TEXT
 
     def _caption(self) -> tuple[int, int]:
         """What stays of an image: the last part between bars that holds a link or is not an option."""

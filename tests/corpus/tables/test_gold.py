@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from corpus_helpers import DATA, rows
 
-from pboh.corpus import gold
 from pboh.corpus.extract import Options, extract
+from pboh.corpus.tables import held_out as gold
 from pboh.evaluation.datasets import read_dataset
 
 
