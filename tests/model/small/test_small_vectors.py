@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pboh.model.small.code_kernels import PIECE
-from pboh.model.small.vectors import chosen_vectors, decode, encode, learn
+from pboh.model.small.vectors import PIECE, chosen_vectors, decode, encode, learn
 
 
 def rows(size: int = 3000, dimensions: int = 16) -> np.ndarray:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from pboh.model.small.code_kernels import PIECE, move, nearest
 from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
 from pboh.model.store import Model
 from pboh.model.tables import Arrays
 from pboh.model.vector_kernels import quantise
 from pboh.text.hashing import Array
 
+PIECE = 8
+"""Numbers of a vector that one byte stands for."""
 PIECES = 256
 LEARNED_FROM = 1 << 15  # rows
 ROWS_PER_PIECE = 4  # at least: a book must be shorter than what is written with it
 ROUNDS = 8
+AT_A_TIME = 1 << 14  # rows that are compared with all typical pieces
 PARTS = 1e3  # in which lengths are counted
 
 
@@ -29,17 +31,24 @@ def learn(rows: Array) -> Array:
     if len(some):
         first = some[np.linspace(0, len(some) - 1, pieces).astype(np.int64)]
         book[:] = first.reshape(pieces, -1, PIECE).transpose(1, 0, 2)
-    codes = np.zeros((len(some), len(book)), np.uint8)
     for _ in range(ROUNDS):
-        nearest(some, book, codes)
-        move(some, codes, book)
+        codes = encode(some, book)
+        for p, typical in enumerate(book):  # move each to the mean of the pieces that chose it
+            size = np.bincount(codes[:, p], minlength=pieces)
+            sums = [np.bincount(codes[:, p], some[:, p * PIECE + d], pieces) for d in range(PIECE)]
+            typical[size > 0] = (np.stack(sums, axis=1)[size > 0].T / size[size > 0]).T
     return book.astype(np.float16).astype(np.float32)
 
 
 def encode(rows: Array, book: Array) -> Array:
-    """The codes of rows."""
+    """The codes of rows: the number of the typical piece that is nearest to each of their pieces."""
+    half = np.einsum("pcd,pcd->pc", book, book) / 2  # of the squared distance, without that of the row
     codes = np.zeros((len(rows), len(book)), np.uint8)
-    nearest(rows, book, codes)
+    for first in range(0, len(rows), AT_A_TIME):
+        some = rows[first : first + AT_A_TIME]
+        for p, typical in enumerate(book):
+            nearness = some[:, p * PIECE : (p + 1) * PIECE] @ typical.T - half[p]
+            codes[first : first + len(some), p] = nearness.argmax(axis=1)
     return codes
 
 
