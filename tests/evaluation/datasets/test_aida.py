@@ -5,23 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, every_span_slices, golds
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
-
-
-def kinds(dataset: Dataset) -> dict[str, int]:
-    return dataset.problem_counts()
-
-
-def every_span_slices(dataset: Dataset) -> bool:
-    return all(d.text[m.start : m.end] == m.text for d in dataset for m in d.mentions)
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestAida:
@@ -69,5 +56,5 @@ class TestAida:
         file.write_text("-DOCSTART- (1 A)\r\n" + "\r\n".join(tokens) + "\r\n", encoding="utf-8")
         dataset = read_dataset(file)
         assert golds(dataset) == [("S P", "S"), ("EU", "EU")]
-        assert kinds(dataset) == {"repaired": 2}
+        assert dataset.problem_counts() == {"repaired": 2}
         assert dataset.documents[0].text.endswith("a\u2028b\n")

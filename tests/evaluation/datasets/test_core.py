@@ -5,12 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.datasets.core import NEAR, Annotation, Problem, build_document, locate
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
 
 
 class TestRepair:

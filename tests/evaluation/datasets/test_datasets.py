@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, every_span_slices
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def every_span_slices(dataset: Dataset) -> bool:
-    return all(d.text[m.start : m.end] == m.text for d in dataset for m in d.mentions)
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestNames:

@@ -5,19 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, golds
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
-
-
-def kinds(dataset: Dataset) -> dict[str, int]:
-    return dataset.problem_counts()
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestJsonLines:
@@ -41,8 +32,8 @@ class TestJsonLines:
         assert golds(dataset) == [("Bern", "Bern"), ("Europe", "Europe")]
         assert [d.id for d in read_dataset(f"{DATA}/pages.jsonl.gz#1:3")] == ["Oslo", "Rome"]
         assert [d.id for d in read_dataset(f"jsonl:{DATA}/pages.jsonl.gz#:1")] == ["Bern"]
-        assert kinds(dataset) == {"lost": 1}
-        assert kinds(read_dataset(f"{DATA}/pages.jsonl.gz#:1")) == {}
+        assert dataset.problem_counts() == {"lost": 1}
+        assert read_dataset(f"{DATA}/pages.jsonl.gz#:1").problem_counts() == {}
 
     @pytest.mark.parametrize(
         "line",

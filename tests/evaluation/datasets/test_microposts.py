@@ -5,23 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, every_span_slices, golds
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
-
-
-def kinds(dataset: Dataset) -> dict[str, int]:
-    return dataset.problem_counts()
-
-
-def every_span_slices(dataset: Dataset) -> bool:
-    return all(d.text[m.start : m.end] == m.text for d in dataset for m in d.mentions)
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestMicroposts:
@@ -30,7 +17,7 @@ class TestMicroposts:
         assert len(dataset) == 4
         assert golds(dataset) == [("Chicago", "Chicago"), ("obama", "Barack Obama")]
         assert golds(dataset, 1) == [("NewYork", "New York"), ("New York", "New York City")]
-        assert kinds(dataset) == {"lost": 2}
+        assert dataset.problem_counts() == {"lost": 2}
         assert every_span_slices(dataset)
 
     def test_csv(self) -> None:

@@ -5,23 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, every_span_slices, golds
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
-
-
-def kinds(dataset: Dataset) -> dict[str, int]:
-    return dataset.problem_counts()
-
-
-def every_span_slices(dataset: Dataset) -> bool:
-    return all(d.text[m.start : m.end] == m.text for d in dataset for m in d.mentions)
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestNif:
@@ -31,7 +18,7 @@ class TestNif:
         assert golds(dataset) == [("Rome", "Rom"), ("Rätia", None), ("Who", "Who's Next?"), ("Foo", None)]
         assert dataset.documents[0].mentions[0].golds == ("Rom", "Rome")
         # lost: absent surface form, no offsets at all, context without text; unmapped: Wikidata
-        assert kinds(dataset) == {"lost": 3, "unmapped": 1, "repaired": 1}
+        assert dataset.problem_counts() == {"lost": 3, "unmapped": 1, "repaired": 1}
         assert every_span_slices(dataset)
 
     def test_bad_turtle_names_file_and_line(self, tmp_path: Path) -> None:

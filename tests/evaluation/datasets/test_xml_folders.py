@@ -5,23 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dataset_helpers import DATA, every_span_slices, golds
 
 from pboh.errors import InputError
-from pboh.evaluation.datasets import Dataset, read_dataset
-
-DATA = Path(__file__).parents[1] / "data"
-
-
-def golds(dataset: Dataset, document: int = 0) -> list[tuple[str, str | None]]:
-    return [(mention.text, mention.gold) for mention in dataset.documents[document].mentions]
-
-
-def kinds(dataset: Dataset) -> dict[str, int]:
-    return dataset.problem_counts()
-
-
-def every_span_slices(dataset: Dataset) -> bool:
-    return all(d.text[m.start : m.end] == m.text for d in dataset for m in d.mentions)
+from pboh.evaluation.datasets import read_dataset
 
 
 class TestWned:
@@ -36,7 +23,7 @@ class TestWned:
         ]
         assert golds(dataset, 1) == [("Paris", None)]
         # lost: a surface form that is nowhere, an offset that is no number, a document without a text
-        assert kinds(dataset) == {"repaired": 3, "lost": 3}
+        assert dataset.problem_counts() == {"repaired": 3, "lost": 3}
         assert every_span_slices(dataset)
 
     def test_recognised_as_folder_and_as_file(self) -> None:
@@ -55,7 +42,7 @@ def test_bat_problems_and_raw_texts() -> None:
     assert golds(dataset) == [("Saddam Hussein", "Saddam Hussein"), ("Baghdad", None)]
     # offsets count \r\n as one character, so the text is read that way and nothing has to be moved
     assert "\r" not in dataset.documents[0].text
-    assert kinds(dataset) == {}
+    assert dataset.problem_counts() == {}
     assert read_dataset(f"bat:{DATA}/bat").documents == dataset.documents
 
 
@@ -69,7 +56,7 @@ def test_bat_with_bare_ampersands(tmp_path: Path) -> None:
     (tmp_path / "Problems" / "a").write_text(f"<ReferenceProblem>{instance}</ReferenceProblem>")
     dataset = read_dataset(tmp_path)
     assert golds(dataset) == [("AT&T", "AT&T")]
-    assert kinds(dataset) == {"text": 1}
+    assert dataset.problem_counts() == {"text": 1}
     (tmp_path / "Problems" / "b").write_text("not XML at all")
     with pytest.raises(InputError, match="not XML"):
         read_dataset(tmp_path)
@@ -79,5 +66,5 @@ def test_iitb() -> None:
     dataset = read_dataset(DATA / "iitb")
     assert golds(dataset) == [("Obama", "Barack Obama"), ("loudly", None)]
     assert dataset.documents[0].mentions[0].golds == ("Barack Obama", "Family of Barack Obama")
-    assert kinds(dataset) == {"merged": 1, "lost": 2}
+    assert dataset.problem_counts() == {"merged": 1, "lost": 2}
     assert read_dataset(f"iitb:{DATA}/iitb/annotations.xml").documents == dataset.documents
