@@ -17,8 +17,8 @@ from filelock import FileLock
 from hypothesis import settings
 
 from pboh.corpus.extract import extract
+from pboh.counts import CountOptions
 from pboh.counts.count import count
-from pboh.counts.options import CountOptions
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
 from small_world import with_types

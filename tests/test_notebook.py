@@ -10,7 +10,7 @@ import pytest
 from doc_blocks import same_output
 from nbclient import NotebookClient
 
-from pboh.model.starter import STARTER
+from pboh.model.derived import STARTER
 
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "tutorial" / "notebook.ipynb"
 

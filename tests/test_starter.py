@@ -9,7 +9,7 @@ from pboh.errors import ModelError
 from pboh.files.writing import folder_size
 from pboh.inference.settings import DEFAULT
 from pboh.linker import Linker
-from pboh.model.starter import STARTER
+from pboh.model.derived import STARTER
 from pboh.model.store import read_manifest
 
 

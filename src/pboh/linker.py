@@ -21,9 +21,9 @@ from pboh.inference.entities import EntitySet, Restriction, TypedSet
 from pboh.inference.part import SolvedPart
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.inference.spans import check_spans
+from pboh.model.derived import starter_folder
 from pboh.model.names import Layer
 from pboh.model.similarity import nearest
-from pboh.model.starter import starter_folder
 from pboh.model.store import Model, shared_model
 
 if TYPE_CHECKING:

@@ -86,7 +86,7 @@ def test_bad_lines_are_one_sentence(run, model, tmp_path):
 
 
 def test_the_starter_is_meant_by_its_name(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("pboh.model.starter.STARTER", model)
+    monkeypatch.setattr("pboh.model.derived.STARTER", model)
     monkeypatch.chdir(tmp_path)
     source = write(tmp_path / "mine.jsonl", {"title": "Zorblax"})
     code, _, err = run("entities", "add", source)

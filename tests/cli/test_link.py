@@ -88,7 +88,7 @@ def test_json_has_mentions_with_candidates(world_model):
 
 
 def test_without_a_model_the_starter_is_wanted(monkeypatch, tmp_path):
-    monkeypatch.setattr("pboh.model.starter.STARTER", tmp_path / "none")
+    monkeypatch.setattr("pboh.model.derived.STARTER", tmp_path / "none")
     with pytest.raises(ModelError, match="starter"):
         run("link", "Paris")
 

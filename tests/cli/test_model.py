@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import pboh
+from pboh.counts import CountOptions
 from pboh.counts.count import count
-from pboh.counts.options import CountOptions
 from pboh.model.store import open_model
 
 

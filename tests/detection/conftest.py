@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pboh.counts import CountOptions
 from pboh.counts.count import count
-from pboh.counts.options import CountOptions
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pboh.counts import CountOptions
 from pboh.counts.count import count
-from pboh.counts.options import CountOptions
 from pboh.detection.dictionary import Dictionary
 from pboh.detection.finder import Finder
 from pboh.detection.finder_training import FinderOptions, train_finder

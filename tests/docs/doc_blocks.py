@@ -35,7 +35,7 @@ from typing import Any
 
 import pytest
 
-from pboh.model.starter import STARTER
+from pboh.model.derived import STARTER
 
 ROOT = Path(__file__).parents[2]
 SHELL, PYTHON, OUTPUT = ("console", "sh"), "python", "text"

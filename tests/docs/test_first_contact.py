@@ -19,7 +19,7 @@ from doc_blocks import PYTHON, ROOT, SHELL, Reader, blocks_of, lacking, reading
 from documents import WORLD, write_documents
 from wikimedia_server import running_mirror
 
-from pboh.model.starter import STARTER
+from pboh.model.derived import STARTER
 
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial"
 

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from doc_blocks import ROOT
 
-from pboh.model.starter import STARTER
+from pboh.model.derived import STARTER
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -113,8 +113,8 @@ def test_answers_are_restricted_by_type(typed_model, world_model, with_ruler):
 @pytest.fixture(scope="module")
 def finding(world_corpus, tmp_path_factory):
     """A model with a name finder, which weighs hints."""
+    from pboh.counts import CountOptions
     from pboh.counts.count import count
-    from pboh.counts.options import CountOptions
     from pboh.detection.finder_training import FinderOptions, train_finder
     from pboh.model.build import build_model
     from pboh.model.store import changing, open_model, put_arrays, read_manifest

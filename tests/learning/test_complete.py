@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pboh.counts import CountOptions
 from pboh.counts.count import count
-from pboh.counts.options import CountOptions
 from pboh.detection.finder_training import FinderOptions, train_finder
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.learning.calibration import calibrate

@@ -86,7 +86,7 @@ _INVALID = re.compile(
 )
 _PROTOCOL = re.compile(r"(?i:https?|ftps?|mailto|news|ircs?|gopher|telnet|sips?|tel|sms):|//")
 _ENTITY = re.compile(r"&(?:#(?:([0-9]{1,7})|[xX]([0-9a-fA-F]{1,6}))|([A-Za-z][A-Za-z0-9]{1,31}));")
-_LONGEST = 255
+_LONGEST = 255  # bytes of a title
 _LONGEST_RAW = 4096  # characters: a title with its prefixes, nobody writes longer ones
 
 
@@ -176,13 +176,11 @@ def split_target(raw: str, site: Site) -> tuple[int, str] | None:
         page = rest.strip(" ")  # [[en:Bus]] on the English Wikipedia is [[Bus]]
     if not page:
         return (MAIN, "") if hash_ and namespace == MAIN else None
-    if _INVALID.search(page) or page.startswith(":") or _PROTOCOL.match(page) or _too_long(page):
+    if _INVALID.search(page) or page.startswith(":") or _PROTOCOL.match(page):
+        return None
+    if len(page.encode("utf-8", "surrogatepass")) > _LONGEST:
         return None
     return namespace, _capital(page, site)
-
-
-def _too_long(title: str) -> bool:
-    return len(title) > _LONGEST or len(title.encode("utf-8", "surrogatepass")) > _LONGEST
 
 
 class _Signs(NamedTuple):

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pboh.counts.count import count
 from pboh.counts.inputs import SpentError
-from pboh.counts.options import CountOptions
+from pboh.counts.plan import CountOptions
 
 __all__ = ["CountOptions", "SpentError", "count"]

@@ -123,24 +123,18 @@ def _numbers(engine: Engine, table: str, column: str, number: int) -> Array:
 def _places(path: Path, links: Path, entities: Array, first: int, last: int, window: int) -> Places:
     """Both windows of each link of a chunk that leads to an entity of the range."""
     page, target, before, after = (column.to_numpy() for column in pq.read_table(links, columns=_LINKS))
-    pages, sizes = _pages(path)
+    with pq.ParquetFile(path) as file:
+        pages, sizes = (column.to_numpy() for column in file.read(["page", "tokens"]))
     row = np.searchsorted(pages, page)
     there = np.flatnonzero(row < pages.size)
     there = there[pages[row[there]] == page[there]]  # others have no words, or were set aside
     entity = entities[target[there]]
     wanted = (entity >= first) & (entity < last)
     there, entity = there[wanted], entity[wanted]
-    ends = np.cumsum(sizes)
+    ends = np.cumsum(sizes, dtype=np.int64)
     start, end = (ends - sizes)[row[there]], ends[row[there]]
     firsts, lasts = windows(start + before[there], start + after[there], start, end, window)
     return Places(np.repeat(entity, 2), firsts, lasts)
-
-
-def _pages(path: Path) -> tuple[Array, Array]:
-    """Pages of a chunk, and how many tokens each has."""
-    with pq.ParquetFile(path) as file:
-        table = file.read(["page", "tokens"])
-    return table["page"].to_numpy(), table["tokens"].to_numpy().astype(np.int64)
 
 
 def _tokens(path: Path) -> Array:

@@ -24,8 +24,7 @@ from pboh.counts.inputs import (
     relation_files,
     relation_sql,
 )
-from pboh.counts.options import CountOptions
-from pboh.counts.plan import Step, fill, plan
+from pboh.counts.plan import CountOptions, Step, fill, plan
 from pboh.errors import CountsError, InputError
 from pboh.files.progress import Report, silent
 

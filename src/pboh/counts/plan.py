@@ -19,7 +19,6 @@ from pboh.corpus.tables.second_pass import COUNTS, DELTA
 from pboh.counts import crosswikis, pairs
 from pboh.counts.engine import Engine
 from pboh.counts.inputs import Input
-from pboh.counts.options import CountOptions
 from pboh.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +34,32 @@ COMPACT: dict[str, Any] = {"use_dictionary": ["count"], "column_encoding": {"ent
 TOTALS = pa.schema([("entity", pa.int32()), ("total", pa.int64())])
 
 Parts = Callable[[Engine], list[dict[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class CountOptions:
+    """Thresholds and name sources; everything here is recorded in ``counts.json``.
+
+    ``min_word_count``: N(w,e) is kept from this count on (paper, section on word counts: 3).
+    ``top``: entities kept per name (the paper's R: 64). ``min_name_count``: links a name must have to an
+    entity to keep the pair (1 keeps all). ``min_crosswikis_count``: the same for Crosswikis pairs (5).
+    ``crosswikis_entities``: also take entities that only Crosswikis knows.
+    ``sums``: keep the unpruned sums that let these counts be added to others later.
+    """
+
+    min_word_count: int = 3
+    top: int = 64
+    min_name_count: int = 1
+    crosswikis: str | None = None
+    min_crosswikis_count: int = 5
+    crosswikis_entities: bool = False
+    names_in_text: bool = False
+    sums: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("min_word_count", "top", "min_name_count", "min_crosswikis_count"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', '-')} must be at least 1, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, slots=True)

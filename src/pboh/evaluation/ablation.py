@@ -151,17 +151,15 @@ def ablate(
             counted[key] = counts
             report(len(counted), len(distinct))
     names = [dataset.name for dataset in datasets]
-    gains = [_gains(names, counted[repr(one)], counted[repr(other)]) for one, other in pairs]
+    gains = []
+    for new, old in ((counted[repr(one)], counted[repr(other)]) for one, other in pairs):
+        each = {name: _gain([a], [b]) for name, a, b in zip(names, new, old, strict=True)}
+        gains.append(each | {"mean": _gain(new, old)})
     rows = [
         Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
         for at, e in enumerate(extensions)
     ]
     return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
-
-
-def _gains(names: Sequence[str], new: Counts, old: Counts) -> dict[str, Gain]:
-    gains = {name: _gain([one], [other]) for name, one, other in zip(names, new, old, strict=True)}
-    return gains | {"mean": _gain(new, old)}
 
 
 def _gain(new: Counts, old: Counts) -> Gain:

@@ -72,17 +72,15 @@ def evaluate_end_to_end(
             seconds += perf_counter() - began
             size += len(document.text.encode("utf-8", "surrogatepass"))
             stages.update({stage: 1e3 * value / len(dataset) for stage, value in found.timings.items()})
-            answers = [m for m in found.mentions if m.entity is not None and not _on_nil(document, m)]
+            nil = [gold for gold in document.mentions if gold.gold is None]
+            answers = [m for m in found.mentions if m.entity is not None
+                       and not any(g.start < m.end and m.start < g.end for g in nil)]  # fmt: skip
             counts.append(_counts(document, answers, resolve, errors))
             done += 1
             report(done, total, dataset.name)
         speed = (1e3 * seconds / max(1, len(dataset)), size / 1e6 / max(seconds, 1e-9))
         results.append(_summary(dataset, np.asarray(counts, np.float64), dict(errors), *speed, dict(stages)))
     return results
-
-
-def _on_nil(document: GoldDocument, mention: Mention) -> bool:
-    return any(g.gold is None and g.start < mention.end and mention.start < g.end for g in document.mentions)
 
 
 def pair_up(

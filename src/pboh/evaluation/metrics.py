@@ -316,6 +316,8 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
     counts = judgement.counts
     mentions = len(judgement.document)
     reached = int(judgement.candidate.sum())
+    withheld, unknown = ~judgement.answered, ~judgement.known
+    nil = [[(withheld & unknown).sum(), withheld.sum(), unknown.sum()]]
     used = judgement.gold > 0  # a document without mentions costs nothing and would flatter the means
     ran = judgement.rounds > 0
     return Row(
@@ -329,7 +331,7 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         gold_in_kb=_mean(judgement.known),
         gold_in_candidates=_mean(judgement.candidate),
         accuracy_given_candidate=float(judgement.correct.sum()) / reached if reached else 0.0,
-        nil=_nil(judgement),
+        nil=Scores.of(micro_scores(np.asarray(nil, np.float64))),
         ms_per_document=_mean(judgement.milliseconds[used]),
         rounds=_mean(judgement.rounds[ran]),
         converged=_mean(judgement.converged[used]),
@@ -340,13 +342,6 @@ def summarise_judgement(judgement: Judgement, samples: int = 1000) -> Row:
         intervals=bootstrap(judgement, samples) if samples and mentions else {},
         ms_by_stage=judgement.timings,
     )
-
-
-def _nil(judgement: Judgement) -> Scores:
-    """How well answers are withheld: right where the gold is not in the model."""
-    withheld, unknown = ~judgement.answered, ~judgement.known
-    counts = [[(withheld & unknown).sum(), withheld.sum(), unknown.sum()]]
-    return Scores.of(micro_scores(np.asarray(counts, np.float64)))
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pboh.formats.rendering import templates
+from pboh.formats.html import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,7 +63,9 @@ class GainAxis:
     def __init__(self, effects: Iterable[Effect]) -> None:
         low = min(0.0, *(one.low for one in effects))
         high = max(0.0, *(one.high for one in effects))
-        self.step = _tick_step(high - low)
+        rough = max(high - low, 1e-3) / 4  # about four ticks, at a round distance
+        power = 10.0 ** math.floor(math.log10(rough))
+        self.step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * (1 - 1e-9))
         self.first = math.floor(low / self.step)
         self.last = max(math.ceil(high / self.step), self.first + 1)
 
@@ -76,13 +78,6 @@ class GainAxis:
         """Shares of the axis with their labels."""
         gains = [number * self.step for number in range(self.first, self.last + 1)]
         return [(self.share(gain), f"{gain:+.3g}" if gain else "0") for gain in gains]
-
-
-def _tick_step(span: float) -> float:
-    """A round distance that puts about four ticks on an axis of this length."""
-    rough = max(span, 1e-3) / 4
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
 
 
 @cache

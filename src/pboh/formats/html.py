@@ -6,16 +6,33 @@ right on light and dark, and still reads well where a viewer removes all styles.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from pboh.document import Document, Explanation, Mention
-from pboh.formats.rendering import templates
 
 SHOWN = 5  # candidates, words and neighbours of a mention
 NOTEBOOK_CHARACTERS = 20_000
 
 Piece = tuple[str, Mention | None, int]
 """The text before a mention, the mention (None at the end), and its hue."""
+
+
+@cache
+def templates(folder: str) -> Environment:
+    """The templates in a folder of the package: values are escaped, ``as`` formats numbers as Python does."""
+    environment = Environment(
+        loader=PackageLoader("pboh", folder),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["as"] = format
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    return environment
 
 
 def to_html(document: Document, title: str = "Linked text", explain: bool = True) -> str:

@@ -40,25 +40,27 @@ disambiguate if you know which names matter, look_up_entity to see what a single
 to see why."""
 
 
-class Meaning(BaseModel):
-    """An entity that a name can mean."""
+class Told(BaseModel):
+    """What is told of an entity, so that whoever asked can check it."""
 
-    entity: str = Field(description="Title of the entity in the knowledge base (usually Wikipedia).")
+    entity: str | None = Field(description="Its title in the knowledge base (usually Wikipedia); null: none.")
     id: str | None = Field(default=None, description="Outside id such as a Wikidata item, if known.")
     type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
     description: str | None = Field(default=None, description="What it is in a few words, if known.")
+
+
+class Meaning(Told):
+    """An entity that a name can mean."""
+
     probability: float = Field(description="How probable this meaning is here, 0 to 1.")
 
 
 class Grounded(Meaning):
-    """A name in the text and what it means."""
+    """A name in the text and what it means; the entity is null if none is probable enough."""
 
     name: str = Field(description="The name as written.")
     start: int = Field(description="Where it begins, in characters.")
     end: int = Field(description="One behind its last character.")
-    entity: str | None = Field(  # type: ignore[assignment]
-        description="Title of the entity meant; null: none is probable enough."
-    )
     reason: str | None = Field(default=None, description="Why, in a few words, if reasons were asked for.")
     others: list[Meaning] = Field(default_factory=list, description="Next best meanings, best first.")
 
@@ -69,13 +71,9 @@ class GroundedText(BaseModel):
     mentions: list[Grounded]
 
 
-class Known(BaseModel):
-    """What the knowledge base knows of a title or name."""
+class Known(Told):
+    """What the knowledge base knows of a title or name: the entity of that title or redirect, if any."""
 
-    entity: str | None = Field(description="Title of the entity with this title or redirect; null: none.")
-    id: str | None = Field(default=None, description="Outside id such as a Wikidata item, if known.")
-    type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
-    description: str | None = Field(default=None, description="What it is in a few words, if known.")
     url: str | None = Field(default=None, description="Its article.")
     links: int = Field(default=0, description="Links to it in the corpus: how prominent it is.")
     meanings: list[Meaning] = Field(
@@ -90,13 +88,10 @@ class Term(BaseModel):
     value: float = Field(description="What it adds to the score (logarithm; negative speaks against).")
 
 
-class Why(BaseModel):
-    """Why a name means an entity: its score is the sum of prior, context and all neighbours."""
+class Why(Told):
+    """Why a name means an entity (null: it has no candidate): the sum of prior, context and neighbours."""
 
     name: str
-    entity: str | None = Field(description="The entity explained; null: the name has no candidate.")
-    type: str | None = Field(default=None, description="What it is, such as person or place, if known.")
-    description: str | None = Field(default=None, description="What it is in a few words, if known.")
     probability: float = Field(description="How probable it is, 0 to 1.")
     summary: str = Field(description="The reason in one sentence.")
     score: float | None = None
@@ -208,7 +203,7 @@ class Tools:
             return Why(name=name, entity=None, probability=0.0, summary=nothing)
         return Why(
             name=name,
-            **_told(chosen, id=False),
+            **_told(chosen),
             probability=_probability(mention, chosen),
             summary=_reason(mention, chosen),
             score=_short(terms.score),
@@ -290,10 +285,9 @@ def _probability(mention: Mention, entity: Entity) -> float:
     return _short(next((c.probability for c in mention.candidates if c.entity.index == entity.index), 0.0))
 
 
-def _told(entity: Entity | None, id: bool = True) -> dict[str, Any]:
-    """What an answer says of an entity, so that whoever asked can check it."""
+def _told(entity: Entity | None) -> dict[str, Any]:
     about = entity.to_dict() if entity else NO_ENTITY
-    return {name: about[name] for name in ("entity", "type", "description", *(["id"] if id else []))}
+    return {name: about[name] for name in Told.model_fields}
 
 
 def _meanings(mention: Mention, but: Entity | None, most: int) -> list[Meaning]:

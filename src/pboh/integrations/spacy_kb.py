@@ -24,8 +24,8 @@ VECTORS_KEPT = 200_000  # entities whose vectors stay in memory
 class EntityVectors:
     """Unit vectors of entities: word profiles log(1 + N(w,e)) · max(0, log p(w|e)/p(w)), projected.
 
-    The words are those around links to an entity and, where the model has them, those of its own page. An
-    entity without words gets a direction of its own, which is as good as at a right angle to every other.
+    The words are those around links to an entity. An entity without words gets a direction of its own, which
+    is as good as at a right angle to every other.
     """
 
     def __init__(self, model: Model, length: int) -> None:
@@ -46,18 +46,16 @@ class EntityVectors:
         first = self.model.overlay(entity).first if added else 0
         tables = self.model.overlay(entity).arrays if added else self.model.arrays
         out = np.zeros(self.length, np.float64)
-        for kind in ("context", "own"):
-            if f"{kind}_word" in tables:
-                project(*self._profile(tables, kind, entity - first, self._keys[first]), out)
+        project(*self._profile(tables, entity - first, self._keys[first]), out)
         if not out.any():
             project(np.asarray([entity], np.uint64), np.ones(1), out)
         return (out / np.linalg.norm(out)).astype(np.float32)
 
-    def _profile(self, tables: dict[str, Array], kind: str, row: int, keys: Array) -> tuple[Array, Array]:
+    def _profile(self, tables: dict[str, Array], row: int, keys: Array) -> tuple[Array, Array]:
         """Words of one entity and their weights."""
-        rows = slice(*tables[f"{kind}_offsets"][row : row + 2].tolist())
-        words, counts = tables[f"{kind}_word"][rows], tables[f"{kind}_count"][rows].astype(np.float64)
-        share = counts / max(float(tables[f"{kind}_total"][row]), 1.0)
+        rows = slice(*tables["context_offsets"][row : row + 2].tolist())
+        words, counts = tables["context_word"][rows], tables["context_count"][rows].astype(np.float64)
+        share = counts / max(float(tables["context_total"][row]), 1.0)
         weight = np.log1p(counts) * np.maximum(np.log(share / tables["word_background"][words]), 0.0)
         return keys[words], weight
 

@@ -78,11 +78,6 @@ class Trial:
     worst: float = 0.0  # gain on the dataset that gains least
     taken: bool = False
 
-    @property
-    def objective(self) -> float:
-        """micro F1 + macro F1."""
-        return self.micro_f1 + self.macro_f1
-
 
 @dataclass(slots=True)
 class Tuning:

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pboh.errors import ModelError, OutputError
-from pboh.model import starter
 from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, changing, open_model, read_manifest
 
-STARTER = "starter"  # the name of the model that comes with the package, wherever that lies
+STARTER = Path(__file__).parents[1] / "starter"
+"""The small model that comes with the package."""
+_STARTER = "starter"  # what descriptions call it, wherever that lies
 # how entities are numbered, in a model's own arrays or in its parcel
 _NUMBERING = ("title_blob", "title_offsets", "titles")
 
@@ -62,12 +63,18 @@ def numbering(info: dict[str, Any]) -> str:
     return hashlib.sha256(repr(sums).encode()).hexdigest()
 
 
+def starter_folder() -> Path:
+    """Folder of the model inside the package."""
+    if not (STARTER / "model.json").is_file():
+        todo = "Name a model: pboh.load(MODEL), or --model MODEL; train one with: pboh train DUMP --out MODEL"
+        raise ModelError("this installation comes without a starter model", where=STARTER, todo=todo)
+    return STARTER
+
+
 def base_folder(info: dict[str, Any]) -> Path:
     """Folder of the model another one borrows from."""
     named = info["base"]["model"]
-    if named != STARTER:
-        return Path(named)
-    return starter.starter_folder()
+    return starter_folder() if named == _STARTER else Path(named)
 
 
 def open_base(folder: Path, info: dict[str, Any]) -> Model:
@@ -83,7 +90,7 @@ def open_base(folder: Path, info: dict[str, Any]) -> Model:
 
 def _borrowed(base: Model) -> dict[str, Any]:
     """The description of a new folder that borrows from a model."""
-    named = STARTER if _is_starter(base.folder) else str(base.folder.resolve())
+    named = _STARTER if _is_starter(base.folder) else str(base.folder.resolve())
     own = ("arrays", "parcel", "overlays", "base")
     info = {key: value for key, value in base.info.items() if key not in own}
     head = {"format": FORMAT, "version": VERSION}
@@ -91,4 +98,4 @@ def _borrowed(base: Model) -> dict[str, Any]:
 
 
 def _is_starter(folder: Path) -> bool:
-    return folder.resolve() == starter.STARTER.resolve()
+    return folder.resolve() == STARTER.resolve()

@@ -15,11 +15,11 @@ import pytest
 from pboh.errors import InputError, ModelError, OutputError
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
+from pboh.model.derived import STARTER
 from pboh.model.overlays import adding
 from pboh.model.overlays.adding import add_entities, overlays, remove_entities
 from pboh.model.overlays.entries import read_entries, short
 from pboh.model.small.prune import prune_to
-from pboh.model.starter import STARTER
 from pboh.model.store import open_model, read_manifest, verify, write_array, write_manifest
 from small_world import with_types
 

@@ -155,13 +155,11 @@ class _Work:
         self.web = Web(manners, self.stop)
         self.errors: list[BaseException] = []
         self.todo = [part for part in manifest.all_files if not part.verified]
-        self.have = {part.name: self._found(part) for part in self.todo}
+        self.have: dict[str, int] = {}  # bytes of each part that are on the disk
+        for part in self.todo:
+            paths = (out / part.name, out / f"{part.name}.part")
+            self.have[part.name] = next((path.stat().st_size for path in paths if path.is_file()), 0)
         self.result = Result(manifest)
-
-    def _found(self, part: Part) -> int:
-        """Bytes of a part that are on the disk."""
-        paths = (self.out / part.name, self.out / f"{part.name}.part")
-        return next((path.stat().st_size for path in paths if path.is_file()), 0)
 
     def _check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""

@@ -143,16 +143,13 @@ def _page_elements(chunk: Chunk, own: bytes, following: Iterator[bytes]) -> Iter
             end = data.find(_CLOSE)
         here = end + len(_CLOSE)
         yield base + start, data[start:here]
-    if chunk.last and b"</mediawiki>" not in _ending(chunk, own):
+    if not chunk.last:
+        return
+    if len(own) < _TAIL and chunk.data is None:  # some of the last bytes may belong to the chunk before
+        own = read(replace(chunk, start=max(0, chunk.start - 2 * LONGEST_BLOCK)))[0]
+    if b"</mediawiki>" not in own[-_TAIL:]:
         what = "the dump ends before </mediawiki>: it is cut off"
         raise CorpusError(what, where=chunk.source.path, todo=_AGAIN)
-
-
-def _ending(chunk: Chunk, own: bytes) -> bytes:
-    """The last bytes of the file, some of which may belong to the chunk before."""
-    if len(own) < _TAIL and chunk.data is None:
-        own = read(replace(chunk, start=max(0, chunk.start - 2 * LONGEST_BLOCK)))[0]
-    return own[-_TAIL:]
 
 
 def _extended(chunk: Chunk, data: bytes, following: Iterator[bytes], offset: int) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.files.writing import write_json, written_aside
-from pboh.learning.pseudo_likelihood.kernels import Array, Parameters
+from pboh.learning.pseudo_likelihood.kernels import Array
 from pboh.learning.pseudo_likelihood.learner import Learner, State
 
 CHECKPOINT, BEST, FINISHED = "checkpoint.npz", "best.npz", "finished.json"
@@ -49,12 +49,18 @@ class Checkpoints:
                 if meta["recipe"] != self.recipe:
                     if (self.folder / FINISHED).exists():
                         return False
+                    keys = {*meta["recipe"], *self.recipe}
+                    other = sorted(k for k in keys if meta["recipe"].get(k) != self.recipe.get(k))
                     raise InputError(
-                        f"the checkpoint was made with other {_differing(meta['recipe'], self.recipe)}",
+                        f"the checkpoint was made with other {', '.join(other)}",
                         where=path,
                         todo="Use the same options and corpus, or start again with --restart",
                     )
-                _fill(learner.parameters, saved["rho"], saved["lam"])
+                own = learner.parameters
+                for array, known in ((own.rho, saved["rho"]), (own.lam, saved["lam"])):
+                    if known.shape != array.shape:
+                        raise ValueError("it has another number of parameters")
+                    array[:] = known
                 learner.state = State(**meta["state"])
         except (OSError, ValueError, KeyError, TypeError, msgspec.DecodeError) as reason:
             if isinstance(reason, InputError):
@@ -77,13 +83,3 @@ class Checkpoints:
         """Forget an earlier run."""
         for name in (CHECKPOINT, BEST, FINISHED):
             (self.folder / name).unlink(missing_ok=True)
-
-
-def _fill(parameters: Parameters, rho: Array, lam: Array) -> None:
-    if rho.shape != parameters.rho.shape or lam.shape != parameters.lam.shape:
-        raise ValueError("it has another number of parameters")
-    parameters.rho[:], parameters.lam[:] = rho, lam
-
-
-def _differing(old: dict[str, Any], new: dict[str, Any]) -> str:
-    return ", ".join(sorted(key for key in {*old, *new} if old.get(key) != new.get(key)))
