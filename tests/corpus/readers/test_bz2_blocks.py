@@ -7,12 +7,11 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from corpus_helpers import DATA
 
 from pboh.corpus.readers import bz2_blocks
-from pboh.corpus.readers.bz2_kernels import BLOCK, END, find_marks
+from pboh.corpus.readers.bz2_blocks import BLOCK, END
 from pboh.errors import CorpusError
 
 
@@ -87,13 +86,11 @@ def test_a_mark_that_is_none_is_survived(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("mark", [BLOCK, END])
 def test_marks_are_found_at_every_bit(mark: int) -> None:
-    found = np.zeros(4, dtype=np.int64)
     for bit in range(100):
         for behind in (0, 1, 7, 8, 50):
             size = -(-(bit + 48 + behind) // 8)
-            data = np.frombuffer((mark << (8 * size - 48 - bit)).to_bytes(size, "big"), dtype=np.uint8)
-            assert find_marks(data, found) == 1
-            assert found[0] == (bit if mark == BLOCK else -bit - 1)
+            data = (mark << (8 * size - 48 - bit)).to_bytes(size, "big")
+            assert [found[:2] for found in bz2_blocks._marks(data, 0)] == [(bit, mark == BLOCK)]
 
 
 # --- damage --------------------------------------------------------------------------------------------

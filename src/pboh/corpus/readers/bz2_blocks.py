@@ -18,9 +18,12 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from pboh.corpus.readers.bz2_kernels import END, find_marks
 from pboh.errors import CorpusError
 
+BLOCK, END = 0x314159265359, 0x177245385090
+"""The digits of pi announce a block, those of its square root the end of a stream; they begin at any bit."""
+_LIKELY = np.zeros(1 << 16, dtype=np.bool_)  # pairs of bytes that are inside a mark
+_LIKELY[[mark >> shift & 0xFFFF for mark in (BLOCK, END) for shift in range(32)]] = True
 LONGEST_BLOCK = 1 << 20  # compressed: 900 kB and a little
 _STEP = 1 << 20
 _WINDOW = 4 << 20
@@ -56,11 +59,16 @@ def _bits(data: bytes, first: int, last: int) -> int:
 
 
 def _marks(data: bytes, start: int) -> list[Mark]:
-    """The marks in ``data``, which begins at byte ``start`` of the file."""
-    found = np.empty(len(data) // 6 + 2, dtype=np.int64)
-    places = found[: find_marks(np.frombuffer(data, dtype=np.uint8), found)].tolist()
-    bits = [(place, True) if place >= 0 else (-place - 1, False) for place in places]
-    return [Mark(8 * start + bit, block, _bits(data, bit + 48, bit + 80)) for bit, block in bits]
+    """The marks in ``data``, which begins at byte ``start`` of the file.
+
+    Five whole bytes lie inside a mark wherever it begins, so every fourth pair of bytes hits every mark, and
+    nearly all places are ruled out by looking at these.
+    """
+    codes = np.frombuffer(data, dtype=np.uint8)
+    likely = 4 + 4 * np.flatnonzero(_LIKELY[codes[4:-1:4].astype(np.uint16) << 8 | codes[5::4]])
+    bits = (bit for pair in likely.tolist() for bit in range(8 * pair - 32, 8 * pair))
+    marks = ((bit, mark) for bit in bits if (mark := _bits(data, bit, bit + 48)) in (BLOCK, END))
+    return [Mark(8 * start + bit, mark == BLOCK, _bits(data, bit + 48, bit + 80)) for bit, mark in marks]
 
 
 def _as_stream(data: bytes, first: int, last: int) -> bytes:

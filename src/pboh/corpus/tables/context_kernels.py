@@ -1,27 +1,11 @@
-"""Links placed among the words of their page, and words counted per entity: N(w,e) of the paper."""
+"""Words counted per entity: N(w,e) of the paper."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START
 from pboh.text.utf8_kernels import Int32, Int64, Number, Uint64
-
-
-@njit(cache=True, nogil=True)
-def place_links(links: Int32, starts: Int32, ends: Int32, page: int, base: int) -> None:
-    """Which page links are on, and which words: those before one end at ``before``, and so on."""
-    before = after = 0
-    for link in range(links.shape[1]):
-        while before < ends.size and ends[before] <= links[START, link]:
-            before += 1
-        if link and links[END, link] < links[END, link - 1]:  # one inside another: somebody's own links
-            after = np.searchsorted(starts[:after], links[END, link])
-        while after < starts.size and starts[after] < links[END, link]:
-            after += 1
-        links[PAGE, link], links[BEFORE, link], links[AFTER, link] = page, base + before, base + after
-
 
 # multiplied by a single bit, a de Bruijn sequence has other six bits at its top for every place of that bit
 _DE_BRUIJN = 0x03F79D71B4CB0A89

@@ -21,7 +21,6 @@ from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
 from pboh.corpus.subjects import LEAD, Subject, read_subject, title_types
-from pboh.corpus.tables.context_kernels import place_links
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
     Site,
@@ -90,9 +89,11 @@ class ChunkScan:
         self._text_ends.append(reader.size)
         text = reader.text[begin : reader.size] if counted else reader.text[:0]
         starts, ends, words = self._vocabulary.encode(text)
-        self._tokens.append(words.copy())
+        self._tokens.append(words)
         links = reader.links[:, first : reader.count]
-        place_links(links, starts, ends, len(self._titles) - 1, self._token_ends[-1])
+        links[PAGE] = len(self._titles) - 1
+        links[BEFORE] = self._token_ends[-1] + np.searchsorted(ends, links[START], side="right")
+        links[AFTER] = self._token_ends[-1] + np.searchsorted(starts, links[END])
         return words.size
 
     def _add_subject(self, page: Page, begin: int) -> None:
