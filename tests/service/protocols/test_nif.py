@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from served import TEXT, spans_of
 
 from pboh.evaluation.datasets import Dataset, read_dataset
-from pboh.evaluation.datasets.identifiers import title_of
 from pboh.evaluation.datasets.nif import nif_documents, nif_graph
 from pboh.evaluation.metrics import Answer, AnsweredDocument, judge
 from pboh.evaluation.runner import answer_document
+from pboh.formats.identifiers import title_of
 from pboh.formats.turtle import quoted
 from pboh.formats.types import BY_NAME
 from pboh.service.protocols.nif import read

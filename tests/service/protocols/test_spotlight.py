@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from served import NAMES, TEXT, spans_of
 
-from pboh.evaluation.datasets.identifiers import title_of
+from pboh.formats.identifiers import title_of
 
 JSON = {"accept": "application/json"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
-from pboh.evaluation.datasets.identifiers import written_title
+from pboh.formats.identifiers import written_title
 
 PARTS = ("train", "testa", "testb")
 _LAST_OF_TRAIN, _LAST_OF_TESTA = 946, 1162
@@ -27,25 +27,13 @@ class _Open:
     """The document being read: its text so far and the mentions in it."""
 
     name: str
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0
+    text: str = ""
     annotations: list[Annotation] = field(default_factory=list)
 
-    def add(self, token: str) -> int:
-        """Append a token after a blank; returns where it starts."""
-        if self.pieces and self.pieces[-1] != "\n":
-            self.pieces.append(" ")
-            self.length += 1
-        start = self.length
-        self.pieces.append(token)
-        self.length += len(token)
-        return start
-
-    def end_sentence(self) -> None:
-        """A blank line of the file."""
-        if self.pieces and self.pieces[-1] != "\n":
-            self.pieces.append("\n")
-            self.length += 1
+    def separate(self, sign: str) -> None:
+        """Append a blank or a line feed, unless a sentence begins here."""
+        if self.text and not self.text.endswith("\n"):
+            self.text += sign
 
 
 def part_of(name: str) -> str | None:
@@ -72,7 +60,7 @@ def read_aida(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
             if line.strip():
                 raise InputError("a token comes before the first -DOCSTART-", where=f"{path}, line {number}")
         elif not line.strip():
-            current.end_sentence()
+            current.separate("\n")
         else:
             _token(current, line.split("\t"), f"{path}, line {number}", problems)
     if current is None:
@@ -82,8 +70,7 @@ def read_aida(path: Path, problems: list[Problem]) -> Iterator[GoldDocument]:
 
 def _closed(document: _Open, problems: list[Problem]) -> GoldDocument:
     """The finished document; the tokens say where a mention is, whatever its third column spells."""
-    text = "".join(document.pieces)
-    annotations = []
+    text, annotations = document.text, []
     for annotation in document.annotations:
         spelt = text[annotation.start : annotation.end]
         if annotation.surface != spelt:
@@ -96,7 +83,9 @@ def _closed(document: _Open, problems: list[Problem]) -> GoldDocument:
 
 def _token(document: _Open, fields: list[str], where: str, problems: list[Problem]) -> None:
     """Append one token; a B opens a mention, an I lengthens the last one."""
-    start = document.add(fields[0])
+    document.separate(" ")
+    start = len(document.text)
+    document.text += fields[0]
     tag = fields[1].strip() if len(fields) > 1 else ""
     if not tag or tag == "O":
         return
@@ -104,7 +93,7 @@ def _token(document: _Open, fields: list[str], where: str, problems: list[Proble
         raise InputError("a mention needs B or I, its text and its entity", where=where)
     last = document.annotations[-1] if document.annotations else None
     if tag == "I" and last is not None and last.end == start - 1:
-        document.annotations[-1] = replace(last, end=document.length)
+        document.annotations[-1] = replace(last, end=len(document.text))
         return
     if tag == "I":
         problems.append(Problem("repaired", where, "an I without a B before it, read as a B", document.name))
@@ -112,4 +101,4 @@ def _token(document: _Open, fields: list[str], where: str, problems: list[Proble
     entity = _YAGO_ESCAPE.sub(lambda match: chr(int(match[1], 16)), fields[3])
     title = written_title(entity) and (written_title(wikipedia) or written_title(entity))
     golds = (title,) if title else ()
-    document.annotations.append(Annotation(start, document.length, fields[2], golds, wikipedia or entity))
+    document.annotations.append(Annotation(start, len(document.text), fields[2], golds, wikipedia or entity))

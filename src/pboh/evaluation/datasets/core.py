@@ -197,12 +197,17 @@ def _nearest(text: str, surface: str, start: int, drift: int) -> tuple[int, int]
     return best[1] if best else None
 
 
-def read_text(path: Path, problems: list[Problem]) -> str:
-    """The text of a file: UTF-8 without byte order mark, else Windows-1252 with a report; line ends kept."""
+def read_bytes(path: Path) -> bytes:
+    """What a file holds, or one sentence on why it cannot be read."""
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except OSError as reason:
         raise InputError(f"the file cannot be read ({reason.strerror})", where=path) from None
+
+
+def read_text(path: Path, problems: list[Problem]) -> str:
+    """The text of a file: UTF-8 without byte order mark, else Windows-1252 with a report; line ends kept."""
+    raw = read_bytes(path)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as reason:

@@ -15,7 +15,7 @@ import msgspec
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document
-from pboh.evaluation.datasets.identifiers import written_title
+from pboh.formats.identifiers import written_title
 from pboh.formats.jsonlines import read_lines
 
 

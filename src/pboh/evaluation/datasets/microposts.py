@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
-from pboh.evaluation.datasets.identifiers import written_title
+from pboh.formats.identifiers import written_title
 
 POLICY = (
     "The format has no offsets: a mention is the first occurrence after the mention before it, else the "

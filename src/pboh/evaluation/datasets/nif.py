@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document, read_text
-from pboh.evaluation.datasets.identifiers import is_opaque, title_of
+from pboh.formats.identifiers import is_opaque, title_of
 from pboh.formats.turtle import IRI, Literal, Term, TurtleError, parse_turtle
 
 _TEXT = ("isString", "sourceString")

@@ -15,10 +15,11 @@ from pboh.evaluation.datasets.core import (
     GoldDocument,
     Problem,
     build_document,
+    read_bytes,
     read_text,
     with_best_line_ends,
 )
-from pboh.evaluation.datasets.identifiers import written_title
+from pboh.formats.identifiers import written_title
 
 _BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 TEXT_FOLDERS = ("rawtext", "rawtexts", "rawtextsnotranscripts", "crawleddocs", "texts", "text")
@@ -129,10 +130,7 @@ class _Found:
 
 def parse_xml(path: Path, problems: list[Problem]) -> etree._Element:
     """The root of an XML file; a damaged one is read as far as it goes and reported."""
-    try:
-        raw = path.read_bytes()
-    except OSError as reason:
-        raise InputError(f"the file cannot be read ({reason.strerror})", where=path) from None
+    raw = read_bytes(path)
     try:
         return etree.fromstring(raw, _parser(recover=False))
     except etree.XMLSyntaxError as reason:
