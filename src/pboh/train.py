@@ -24,7 +24,7 @@ from pboh.errors import PbohError
 from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.files.progress import Report, silent
 from pboh.files.usage import Usage, check_disk, check_memory
-from pboh.files.writing import checksum, disk_errors, folder_size, read_json, write_json
+from pboh.files.writing import checksum, disk_errors, file_state, folder_size, read_json, write_json
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
 from pboh.model.ids import ARRAY, add_ids
@@ -190,7 +190,7 @@ def _add_ids(model: Path, table: Path | None, record: _Record, report: Report) -
         except PbohError as error:
             return {name: 0, "problems": [str(error)]}
 
-    return record.extra("ids", _state_of_file(table), ARRAY in read_manifest(model)["arrays"], work)
+    return record.extra("ids", file_state(table), ARRAY in read_manifest(model)["arrays"], work)
 
 
 def _recipe(
@@ -200,14 +200,9 @@ def _recipe(
     given: dict[str, Any] = {name: asdict(one) for name, one in options.items()}
     del given["counts"]["sums"]  # how long the work folder is kept does not change the model
     given["fit"] = fitting and {"finder": asdict(fitting.finder), "gold": [_state(one) for one in gold]}
-    recipe = {"dumps": [_state_of_file(dump) for dump in dumps], **given}
+    recipe = {"dumps": [file_state(dump) for dump in dumps], **given}
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(recipe, enc_hook=str))
     return plain
-
-
-def _state_of_file(path: Path) -> dict[str, Any]:
-    about = path.stat()
-    return {"name": path.name, "bytes": about.st_size, "modified": about.st_mtime_ns}
 
 
 def _state(dataset: Dataset) -> list[Any]:

@@ -23,7 +23,7 @@ from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
 from pboh.files.usage import Usage
 from pboh.files.workers import Workers, ordered_map
-from pboh.files.writing import LOCK, claimed, disk_errors, read_json, write_json, written_aside
+from pboh.files.writing import LOCK, claimed, disk_errors, file_state, read_json, write_json, written_aside
 from pboh.linker import model_folder
 from pboh.model.store import fingerprint
 
@@ -154,9 +154,8 @@ def annotate_stream(
 def _describe(source: Source, task: Task) -> dict[str, Any]:
     """Everything the result depends on."""
     linker = task.options.linker(task.model)
-    files = [(path.name, path.stat()) for path in source.paths]
     described = {
-        "input": [{"name": n, "bytes": about.st_size, "modified": about.st_mtime_ns} for n, about in files],
+        "input": [file_state(path) for path in source.paths],
         "model": fingerprint(linker.model.folder),
         "options": task.options,
         "settings": linker.settings,

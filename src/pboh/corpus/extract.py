@@ -33,7 +33,7 @@ from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
 from pboh.files.usage import Usage
 from pboh.files.workers import Task, Workers
-from pboh.files.writing import claimed, disk_errors, read_json, write_json, written_aside
+from pboh.files.writing import claimed, disk_errors, file_state, read_json, write_json, written_aside
 
 FORMAT, VERSION = "pboh-corpus", 1
 TABLES = ("pages", "entities", "links", "context_words", "words", "texts", "subjects")
@@ -190,10 +190,7 @@ class _Run:
         return {
             "version": VERSION,
             "scan": {
-                "sources": [
-                    {"name": s.path.name, "bytes": s.size, "modified": s.path.stat().st_mtime_ns}
-                    for s in self._sources
-                ],
+                "sources": [file_state(source.path) for source in self._sources],
                 "language": self._site.language,
                 "conventions": None if options.conventions is None else repr(self._site.conventions),
                 "texts": options.texts,

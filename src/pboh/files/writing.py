@@ -171,6 +171,12 @@ def read_json(path: Path, what: str, error: type[PbohError] = InputError) -> Any
         raise error(f"{what} cannot be read ({reason})", where=path) from reason
 
 
+def file_state(path: Path) -> dict[str, Any]:
+    """What tells whether a file is still the same: its name, size and time of change."""
+    about = path.stat()
+    return {"name": path.name, "bytes": about.st_size, "modified": about.st_mtime_ns}
+
+
 def checksum(path: Path) -> str:
     """SHA-256 of a file, as hexadecimal text."""
     with path.open("rb") as file:
