@@ -13,9 +13,9 @@ import rdflib
 from rich.console import Console
 from typer.testing import CliRunner
 
-import pboh.cli.calibrate
 import pboh.cli.link
 import pboh.cli.model
+import pboh.cli.tune
 from pboh.cli import app
 from pboh.document import Document, Entity, Mention
 from pboh.errors import InputError, ModelError

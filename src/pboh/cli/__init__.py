@@ -23,7 +23,7 @@ COMMANDS = {
     "Extend": ("entities",),
 }
 HIDDEN = ("learn",)  # runs and is documented, but hardly anybody needs it: pboh --help does not show it
-MODULES = {"build": "model", "prune": "model", "info": "model"}
+MODULES = {"extract": "count", "build": "model", "prune": "model", "info": "model", "calibrate": "tune"}
 EXTRAS = {"duckdb": "train", "lxml": "train", "pyarrow": "train", "urllib3": "train"}  # what brings a package
 
 app = typer.Typer(
