@@ -128,7 +128,7 @@ class Ablated:
         return linker.link(text, found=found, mentions=self.mentions)
 
 
-COLUMNS = ("start", "end", "link", "name", "again", "given", "speaks")
+COLUMNS = ("start", "end", "link", "name", "again", "given", "touched", "speaks")
 VARIANTS: dict[str, tuple[Mentions, bool, bool]] = {
     "dictionary alone": ("all", False, True),
     "finder alone, no lattice": ("names", True, False),
@@ -141,7 +141,9 @@ VARIANTS: dict[str, tuple[Mentions, bool, bool]] = {
 def ablation(linker: Linker) -> list[dict[str, Any]]:
     """What finder, dictionary and lattice bring: strong micro scores from raw text."""
     folder = shared()
-    sets = [read_dataset(ROOT / "tests/data/paragraphs/development.jsonl")]
+    sets = [
+        read_dataset(ROOT / f"tests/data/paragraphs/{name}.jsonl") for name in ("development", "newsroom")
+    ]
     if folder:
         sets += [read_dataset(path) for path in sorted((folder / "benchmarks").glob("*.ttl"))]
     rows = []

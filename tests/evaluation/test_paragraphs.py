@@ -12,6 +12,7 @@ from pboh.evaluation.datasets import Dataset, read_dataset
 
 FOLDER = Path(__file__).parents[1] / "data" / "paragraphs"
 HALVES = ("development", "unseen")
+FILES = (*HALVES, "newsroom")
 GENRES = {
     "news": 6,
     "sport": 6,
@@ -50,6 +51,19 @@ class TestEachHalf:
     def test_ten_have_no_name(self, half: str) -> None:
         assert sum(not document.mentions for document in read(half)) == 10
 
+    def test_lengths_are_those_of_paragraphs(self, half: str) -> None:
+        for document in read(half):
+            if document.genre not in SHORT and document.language != "ja":
+                assert 40 <= len(document.text.split()) <= 140, document.id
+
+    def test_some_names_are_unknown_and_most_are_not(self, half: str) -> None:
+        dataset = read(half)
+        assert dataset.mentions + dataset.nil > 700
+        assert 0.05 < dataset.nil / (dataset.mentions + dataset.nil) < 0.15
+
+
+@pytest.mark.parametrize("half", FILES)
+class TestEachFile:
     def test_nothing_was_repaired_or_lost(self, half: str) -> None:
         assert read(half).problems == ()
 
@@ -70,15 +84,13 @@ class TestEachHalf:
             words = set(rest.replace("'", " ").replace(",", " ").replace(".", " ").split())
             assert not words & {mention.text for mention in document.mentions}, document.id
 
-    def test_lengths_are_those_of_paragraphs(self, half: str) -> None:
-        for document in read(half):
-            if document.genre not in SHORT and document.language != "ja":
-                assert 40 <= len(document.text.split()) <= 140, document.id
 
-    def test_some_names_are_unknown_and_most_are_not(self, half: str) -> None:
-        dataset = read(half)
-        assert dataset.mentions + dataset.nil > 700
-        assert 0.05 < dataset.nil / (dataset.mentions + dataset.nil) < 0.15
+def test_the_newsroom_has_what_newspapers_have() -> None:
+    dataset = read("newsroom")
+    assert len(dataset) == 48 and {document.language for document in dataset} == {"en"}
+    assert Counter(document.id.split("-")[0] for document in dataset) == {
+        "wire": 16, "table": 9, "report": 5, "headline": 8, "tweet": 9, "list": 1,
+    }  # fmt: skip
 
 
 def test_halves_share_no_paragraph() -> None:
