@@ -63,6 +63,20 @@ def test_other_spellings_of_unknown_names():
     assert variants("Parties") == ["Party", "Partie"]
     assert variants("Mueller") == ["Müller"]
     assert variants("Paris") == ["Pari"]
+    assert variants("LaLiga") == ["La Liga"]
+    assert variants("J. R. Müller") == ["Müller"]
+
+
+def test_an_initial_is_that_of_the_title(linker):
+    found, prior, size = linker.engine.candidates.find(["G. Müller", "Q. Müller", "Müller"])
+    assert size[2] > size[0] > size[1] == 0
+    assert {linker.engine.entities[e].title[0] for e in found[0, : size[0]].tolist()} == {"G"}
+    assert 0 < prior[0].sum() < 1  # it may be somebody else of that name
+
+
+def test_a_legal_form_that_hardly_anybody_writes_is_left_out(linker):
+    find = linker.engine.candidates.find
+    assert [column[0].tolist() for column in find(["Bayern AG"])] == [c[0].tolist() for c in find(["Bayern"])]
 
 
 def test_longer_mentions_begin_or_end_with_the_words():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +67,7 @@ class Candidates:
         """
         s, unique = self.settings, list(dict.fromkeys(surfaces))
         shares = self._gather(unique, s.top if only is None else SLOTS // 2)
-        self._rescue(unique, np.flatnonzero(shares.size == 0).tolist(), shares)
+        self._rescue(unique, shares)
         if s.coreference > 0.0 and not alone:
             inherit(unique, shares, s.coreference)
         found, prior, size, _ = shares
@@ -93,13 +95,35 @@ class Candidates:
             add_named(model.overlays, folded, shares)
         return shares
 
-    def _rescue(self, surfaces: list[str], unknown: list[int], shares: Shares) -> None:
-        """Give unknown names the candidates of a variant spelling or of the closest known name."""
+    def _rescue(self, surfaces: list[str], shares: Shares) -> None:
+        """Give unknown names the candidates of a variant spelling or of the closest known name.
+
+        So do companies whose legal form hardly anybody writes, and an initial must be that of the title.
+        """
+        unknown = np.flatnonzero(shares.size == 0).tolist()
         tries = [(i, other) for i in unknown for other in self._others(surfaces[i])]
+        rare = (
+            np.flatnonzero((shares.size > 0) & (shares.total < 1)).tolist() if self.settings.variants else []
+        )
+        tries += [(i, bare) for i in rare if (bare := _SUFFIX.sub("", surfaces[i])) != surfaces[i]]
         found = self._gather([other for _, other in tries], shares.entity.shape[1])
         for k in reversed(np.flatnonzero(found.size).tolist()):  # so the first that is known remains
+            i = tries[k][0]
             for mine, theirs in zip(shares, found, strict=True):
-                mine[tries[k][0]] = theirs[k]
+                mine[i] = theirs[k]
+            if initial := _INITIALS.match(surfaces[i]):
+                self._keep_initial(i, initial[0][0], shares)
+
+    def _keep_initial(self, i: int, initial: str, shares: Shares) -> None:
+        """Leave the candidates of name i whose title begins with a letter, as probable as they were."""
+        links, model = shares.row(i), self.model
+        kept = {
+            e: p
+            for e, p in links.items()
+            if e < model.entities and string_at(model["title_blob"], model["title_offsets"], e)[:1] == initial
+        }
+        shares.put(i, kept)
+        shares.prior[i, : len(kept)] *= sum(kept.values())
 
     def _others(self, surface: str) -> list[str]:
         """Names to try for an unknown one."""
@@ -125,12 +149,16 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _SUFFIX = re.compile(  # begins where the commas begin and never goes back, so that many of them cost one pass
     r"(?<![\s,])[\s,]++(?:inc|corp|co|ltd|plc|llc|ag|sa|nv|gmbh|corporation|company|group|holdings)\.?$", re.I
 )
+_INITIALS = re.compile(r"^(?:[^\W\d_]\.[ -]?){1,4}(?=[^\W\d_]{2})")
+_JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
 def variants(surface: str) -> list[str]:
-    """Other spellings to try for an unknown name: without possessive, plural or legal form; umlauts."""
-    tries = [_POSSESSIVE.sub("", surface), _SUFFIX.sub("", surface)]
+    """Other spellings to try for an unknown name: without possessive, plural, legal form or initials, with
+    blanks (LaLiga) or umlauts."""
+    tries = [_POSSESSIVE.sub("", surface), _SUFFIX.sub("", surface), _JOINED.sub(" ", surface)]
+    tries.append(_INITIALS.sub("", surface))
     if len(surface) > 4 and surface.endswith("ies"):
         tries.append(surface[:-3] + "y")
     if len(surface) > 3 and surface.endswith("s"):
@@ -142,19 +170,25 @@ def variants(surface: str) -> list[str]:
 _TOKENS = re.compile(r"\w+")
 
 
-def longer_mentions(surfaces: list[str]) -> list[list[int]]:
+def longer_mentions(surfaces: Iterable[str]) -> list[list[int]]:
     """For every surface form the longer ones of the document that begin or end with all its words."""
+    return _longer_mentions(tuple(surfaces))
+
+
+@lru_cache(maxsize=4)  # candidates and the decision ask for the names of the same text
+def _longer_mentions(surfaces: tuple[str, ...]) -> list[list[int]]:
     tokens = [tuple(_TOKENS.findall(s.lower())) for s in surfaces]
-    lengths = sorted({len(words) for words in tokens} - {0})
-    longer: dict[tuple[str, ...], list[int]] = {}
+    longer: dict[tuple[str, ...], list[int]] = {words: [] for words in tokens}
+    lengths = sorted({len(words) for words in longer} - {0})
     for i, words in enumerate(tokens):
         checkpoint()
         for k in lengths:
             if k >= len(words):
                 break
             for part in {words[:k], words[-k:]}:
-                longer.setdefault(part, []).append(i)
-    return [longer.get(words, []) for words in tokens]
+                if part in longer:
+                    longer[part].append(i)
+    return [longer[words] for words in tokens]
 
 
 def inherit(surfaces: list[str], shares: Shares, weight: float) -> None:

@@ -139,6 +139,11 @@ class Entities:
             known = self._known[index] = Entity(title, index, id, self._facts)
         return known
 
+    def some(self, numbers: Iterable[int]) -> list[Entity]:
+        """The entities with some numbers."""
+        known = self._known
+        return [known.get(number) or self[number] for number in numbers]
+
     def find(self, title: str) -> Entity | None:
         """The entity of a title or redirect; see :meth:`pboh.linker.Linker.entity`."""
         model, title = self.model, clean_title(title)

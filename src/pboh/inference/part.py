@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -58,26 +59,35 @@ class SolvedPart:
         solution, engine = self.solution, self.engine
         unary, mentions = solution.unary, []
         probability = engine.probability(solution, right)
-        columns = (unary.entity, unary.prior, unary.local, solution.scores, probability)
         unknown = np.maximum(1.0 - probability.sum(1), 0.0).round(12)  # without what adding up loses
-        which = range(len(self.spans)) if some is None else some
-        at = np.asarray(which, np.int64)
-        rows = zip(*(column[at].tolist() for column in columns), strict=True)
-        single = (column[at].tolist() for column in (unary.size, solution.answer, unknown))
-        for i, size, best, nil, row in zip(which, *single, rows, strict=True):
+        at = np.arange(len(self.spans)) if some is None else np.asarray(some, np.int64)
+        sizes, best = unary.size[at], solution.answer[at]
+        row, column = np.nonzero(np.arange(unary.entity.shape[1]) < sizes[:, None])
+        terms = [c[at[row], column] for c in (unary.prior, unary.local, solution.scores, probability)]
+        entity = unary.entity[at[row], column]
+        order = np.lexsort((entity, -terms[2], -terms[3], row))  # the most probable of each first
+        place = np.empty(order.size, np.int64)
+        place[order] = np.arange(order.size)
+        ends = np.cumsum(sizes)
+        answers = np.append(place, -1)[np.where(best >= 0, ends - sizes + best, -1)].tolist()
+        entities = engine.entities.some(entity[order].tolist())
+        columns = zip(entities, *(term[order].tolist() for term in terms), strict=True)
+        candidates = list(starmap(Candidate, columns))
+        first = 0
+        for i, end, answered, nil in zip(
+            at.tolist(), ends.tolist(), answers, unknown[at].tolist(), strict=True
+        ):
             span = self.spans[i]
-            entities = map(engine.entities.__getitem__, row[0][:size])
-            candidates = [Candidate(*terms) for terms in zip(entities, *row[1:], strict=False)]
             mention = Mention(
                 self.first + span.start, self.first + span.end, self.text[span.start : span.end], nil=nil
             )
-            if best >= 0:
-                answer = candidates[best]
+            if answered >= 0:
+                answer = candidates[answered]
                 mention.clamped = span.entity is not None
                 mention.probability, mention.score = answer.probability, answer.score
                 if mention.clamped or mention.probability >= engine.settings.threshold:
                     mention.entity = answer.entity
-            candidates.sort(key=lambda c: (-c.probability, -c.score, c.entity.index))
-            mention.candidates, mention.part, mention.row = tuple(candidates), self, i
+            mention.candidates, mention.part, mention.row = tuple(candidates[first:end]), self, i
             mentions.append(mention)
+            first = end
         return mentions
