@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pboh.detection.cover_kernels import best_cover
+from pboh.detection.datelines import datelines
 from pboh.detection.decision import Decision, longer_features, row_features, text_features
 from pboh.detection.detector import Spots
 from pboh.detection.possibilities import Mentions, Possibilities
 from pboh.document import Document, Mention
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.engine import Engine
-from pboh.inference.entities import Restriction
+from pboh.inference.entities import Restriction, TypedSet
 from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.part import SolvedPart
-from pboh.inference.spans import Span
 from pboh.text.hashing import Array
 
 REACH = 12
 """Mentions influence each other over this many places: a text means the same alone and in a longer one."""
 PLACES_AT_A_TIME = 96
 """Longer documents are resolved part by part, each with the places around it that it can hear."""
+PLACE = 0.5
+"""Share of a name's links that go to places if it can be the place of a dateline."""
 MARGIN = 1500  # code points of context to each side of a part
 
 
@@ -40,8 +42,9 @@ class Resolved:
 def resolve(engine: Engine, text: str, rows: Possibilities, only: Restriction | None = None) -> Resolved:
     """Resolve all possibilities of a text."""
     surfaces = rows.surfaces(text)
-    parts = list(_parts(engine, text, rows, surfaces, only))
-    solved = [row_features(part.solution, engine.model) for part, _, _ in parts]
+    parts = list(_with_datelines(engine, text, rows, surfaces, only))
+    once = {part: row_features(part.solution, engine.model) for part, _, _ in parts}
+    solved = [once[part] for part, _, _ in parts]
     features = text_features(rows, text, surfaces)
     for name in solved[0] if solved else ():
         own = (f[name][mine.start - k : mine.stop - k] for f, (_, mine, k) in zip(solved, parts, strict=True))
@@ -50,6 +53,33 @@ def resolve(engine: Engine, text: str, rows: Possibilities, only: Restriction | 
         features |= longer_features(rows, surfaces, features["entity"])
         features["odd"] = features["nameness"] * (1 - features["capital"])  # a name in small letters
     return Resolved(text, rows, features, parts)
+
+
+def _with_datelines(
+    engine: Engine, text: str, rows: Possibilities, surfaces: list[str], only: Restriction | None
+) -> Iterator[tuple[SolvedPart, slice, int]]:
+    """Parts as below; but the places of a dateline are resolved as such, and say nothing to the report."""
+    apart, speaks = [], rows.speaks.copy()
+    known = engine.model.has_types and only is None
+    for begin, end in datelines(text) if known else ():
+        places = TypedSet(engine.model, ["place"])
+        first, last = np.searchsorted(rows.start, [begin, end]).tolist()
+        entity, prior, _ = engine.candidates.find(surfaces[first:last])
+        fit = (prior * places.holds(entity)).sum(1) >= PLACE
+        if fit[rows.speaks[first:last]].all() and rows.speaks[first:last].any():
+            spans = rows.spans(first, last, begin)
+            near = Neighbourhood(rows.where[first:last], REACH, rows.speaks[first:last])
+            around = text[begin : end + MARGIN]
+            apart.append((SolvedPart(engine, around, spans, places, begin, near), first, last))
+            speaks[first:last] = False
+    for part, mine, number in _parts(engine, text, replace(rows, speaks=speaks), surfaces, only):
+        at = mine.start
+        for own, first, last in apart:
+            if mine.start <= first and last <= mine.stop:
+                yield part, slice(at, first), number
+                yield own, slice(first, last), first
+                at = last
+        yield part, slice(at, mine.stop), number
 
 
 def _parts(
@@ -68,10 +98,7 @@ def _parts(
         first, last = np.searchsorted(where, [k - REACH, k + step + REACH]).tolist()
         begin = 0 if whole else max(0, int(rows.start[first]) - MARGIN)
         end = len(text) if whole else int(rows.end[first:last].max()) + MARGIN
-        spans = [
-            Span(int(rows.start[i]) - begin, int(rows.end[i]) - begin, rows.entity.get(i))
-            for i in range(first, last)
-        ]
+        spans = rows.spans(first, last, begin)
         near = Neighbourhood(where[first:last], REACH, rows.speaks[first:last])
         beside = {name for surface in surfaces[first:last] for name in longer.get(surface, ())}
         elsewhere = sorted(beside.difference(surfaces[first:last]))
@@ -147,6 +174,8 @@ def link(
             _judge(mention, bool(choice.answered[k]), float(choice.name[k]), float(choice.link[k]))
             if nil or mention.entity is not None or rows.given[k]:
                 document.mentions.append(mention)
+        if part in document.parts:
+            continue
         solution = part.solution
         document.parts.append(part)
         document.rounds = max(document.rounds, solution.beliefs.rounds)

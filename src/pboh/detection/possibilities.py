@@ -52,6 +52,13 @@ class Possibilities:
         fresh[1:] = self.start[1:] >= reached[:-1]
         return np.cumsum(fresh) - 1
 
+    def spans(self, first: int, last: int, begin: int) -> list[Span]:
+        """The spans of some rows in a part of the text that begins there."""
+        places = zip(
+            (self.start[first:last] - begin).tolist(), (self.end[first:last] - begin).tolist(), strict=True
+        )
+        return [Span(a, b, self.entity.get(k)) for k, (a, b) in enumerate(places, first)]
+
     def surfaces(self, text: str) -> list[str]:
         """The words of every span."""
         return [text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist(), strict=True)]
