@@ -11,20 +11,34 @@ import pytest
 from pboh.detection.casing import ABBREVIATION, PLAIN, TITLE, known_words
 from pboh.detection.casing_kernels import fill_words
 from pboh.detection.chain_kernels import BEGIN, LAST, UNIT
+from pboh.detection.dictionary import Matches
+from pboh.detection.nameness import OFFICE
 from pboh.detection.pages import Page
 from pboh.detection.silver import Explainer
 from pboh.detection.tokens import code_points, tokens
 
-NAMED, CONCEPT = 0, 1
 SMALL, CAPITAL = 1, 8
 WORDS = dict.fromkeys(
     ["the", "he", "she", "it", "in", "his", "their", "a", "prime", "minister", "president", "free", "trade"],
     SMALL,
 )
-WORDS |= dict.fromkeys(["obama", "smith", "paris", "london", "monday", "hawaii", "thatcher"], CAPITAL)
+WORDS |= dict.fromkeys(
+    ["obama", "smith", "paris", "london", "monday", "hawaii", "thatcher", "israeli", "ruritania"], CAPITAL
+)
 WORDS["monday"] |= PLAIN
 WORDS["dr"] = CAPITAL | TITLE | ABBREVIATION
 WORDS["sir"] = CAPITAL | TITLE
+
+
+class SmallDictionary:
+    """Knows two nationalities and an office."""
+
+    def find(self, text):
+        found = [match.span() for match in re.finditer("Israeli|Hawaii|Prime Minister", text)]
+        start, end = np.asarray(found, np.int64).reshape(-1, 2).T
+        nothing = np.zeros(start.size, np.int64)
+        share = np.asarray([0 if text[a] == "P" else 3 for a in start.tolist()])
+        return Matches(start, end, nothing, nothing, share, nothing, nothing)
 
 
 def explainer(told=True):
@@ -32,15 +46,17 @@ def explainer(told=True):
     known = np.asarray(list(WORDS.values()), np.uint8)
     table = np.zeros(64, np.uint32)
     fill_words(words, known, table)
-    return Explainer(partial(known_words, table), np.asarray([255, 0], np.uint8), told)
+    return Explainer(
+        partial(known_words, table), np.asarray([255, 0, OFFICE], np.uint8), told, SmallDictionary()
+    )
 
 
 def silver(markup, title=None, told=True, likely=()):
-    """Silver sentences of a page, written with [name] and {concept} as links, as they are labelled."""
+    """Silver sentences of a page, written with [name], {concept} and <office> as links, labelled."""
     text, links = "", []
-    for piece in re.split(r"(\[[^\]]*\]|\{[^}]*\})", markup):
-        if piece[:1] in ("[", "{"):
-            links.append((len(text), len(text) + len(piece) - 2, NAMED if piece[0] == "[" else CONCEPT))
+    for piece in re.split(r"(\[[^\]]*\]|\{[^}]*\}|<[^>]*>)", markup):
+        if piece[:1] in ("[", "{", "<"):
+            links.append((len(text), len(text) + len(piece) - 2, "[{<".index(piece[0])))
             piece = piece[1:-1]  # noqa: PLW2901
         text += piece
     columns = (
@@ -127,3 +143,10 @@ def test_without_case_likely_names_must_be_explained():
     assert silver("彼は[東京]に住む。", told=False) == ["彼は[東京]に住む。"]
     assert silver("彼は京都に住む。", told=False) == ["彼は京都に住む。"]
     assert silver("彼は京都に住む。", told=False, likely={"京", "都"}) == []
+
+
+def test_offices_are_no_names_but_have_names_inside():
+    assert silver(
+        "In it <Israeli Prime Minister> [Ann Smith] met the <Governor of Hawaii> and the people."
+    ) == ["In it [Israeli] Prime Minister [Ann Smith] met the Governor of [Hawaii] and the people."]
+    assert silver("He met the <Governor of Ruritania> and many people.") == []  # a name that is not known

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.detection.chain_kernels import BEGIN, LAST, OUTSIDE, UNIT
-from pboh.detection.styles import foreign_letters, post, restyle, translate
+from pboh.detection.chain_kernels import BEGIN, INSIDE, LAST, OUTSIDE, UNIT
+from pboh.detection.styles import foreign_letters, incorporate, post, restyle, translate
 from pboh.detection.tokens import code_points, tokens
 
 TEXT = "The mayor of New York met Ann, it said."
@@ -66,3 +66,16 @@ def test_another_language_has_other_words_but_the_same_names():
     assert again.shape.tolist() == cut.shape.tolist()
     assert text[13:21] == "New York" and text[26:29] == "Ann"
     assert not {"mayor", "met", "said"} & set(text.lower().replace(",", "").rstrip(".").split())
+
+
+def test_firms_get_a_legal_form():
+    cut = tokens(code_points(TEXT))
+    label = np.full(cut.start.size, OUTSIDE, np.int8)
+    label[[3, 4, 6]] = BEGIN, LAST, UNIT
+    where, random = np.arange(label.size), np.random.default_rng(1)
+    text, labels = incorporate(TEXT, cut, label, where, frozenset([4, 6]), random)
+    again = tokens(code_points(text))
+    written = [text[a:b] for a, b in zip(again.start, again.end, strict=True)]
+    assert written[3:5] == ["New", "York"] and labels[3:6].tolist() == [BEGIN, INSIDE, LAST]
+    assert written[7] == "Ann" and labels[7:9].tolist() == [BEGIN, LAST]
+    assert incorporate(TEXT, cut, label, where, frozenset(), random)[0] == TEXT

@@ -16,6 +16,7 @@ from pboh.detection.cover_kernels import strongest_rivals
 from pboh.detection.possibilities import Possibilities
 from pboh.detection.token_kernels import SMALL
 from pboh.detection.tokens import code_points, sorts
+from pboh.formats.types import TYPES
 from pboh.inference.candidates import longer_mentions
 from pboh.inference.reliability import Reliability, answer_features, log_odds
 from pboh.inference.solution import Solution
@@ -35,6 +36,7 @@ NAME = (
     "capital",
     "inside",
     "touched",
+    "abstract",
 )
 NAMED = (*ANSWER, "nameness", "words", "link")
 MENTION = ("link", "capital", "words", "inside", "part", "odd")
@@ -44,6 +46,8 @@ _SKIPPED, _ENDS = 1, 2  # characters that are passed over before a word, and tha
 _MARKS = np.zeros(0x3000, np.uint8)
 _MARKS[code_points(" \"'(“‘")], _MARKS[code_points(".!?:\n•*|")] = _SKIPPED, _ENDS
 
+ABSTRACT = TYPES.index("other")
+"""The type of languages, offices, awards, and whatever is not a thing of the world."""
 DEFAULT_CONCEPT = Reliability(
     {"bias": -0.5, "link": 1.0, "posterior": 0.25, "coherence": 0.5, "capital": 0.5}, threshold=0.3
 )
@@ -79,6 +83,8 @@ def row_features(solution: Solution, model: Model) -> dict[str, Array]:
     features["entity"] = np.where(known, answer, -1)
     features["known"] = known.astype(np.float64)
     features["nameness"] = _nameness(model, answer, known)
+    types = model.type_codes(answer) if model.has_types else np.zeros(answer.size)
+    features["abstract"] = (known & (types == ABSTRACT)).astype(np.float64)
     return features
 
 

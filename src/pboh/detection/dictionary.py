@@ -13,9 +13,7 @@ from pboh.text.matcher import Lexicon, matches
 
 LEAST_LINK = 0.002
 """Names that are links more rarely than this are not evidence: they are words."""
-_SHARES = np.asarray(
-    [32, 128, 230]
-)  # between the levels of how often an entity's links are written as a name
+SHARES = np.asarray([32, 128, 230])  # between the levels of how often an entity's links are written as a name
 _ADDED = -1  # the key of a name of an overlay
 
 
@@ -62,5 +60,5 @@ class Dictionary:
         rows, link, share, key = rows[order], link[order], share[order], key[order] >> 2
         fresh = np.ones(len(rows), bool)
         fresh[1:] = key[1:] != key[:-1]
-        levels = link, link.astype(np.int64) >> 5, np.searchsorted(_SHARES, share, side="right")
+        levels = link, link.astype(np.int64) >> 5, np.searchsorted(SHARES, share, side="right")
         return Matches(rows[:, 0], rows[:, 1], *levels, rows[:, 2], rows[:, 4]).without(~fresh)

@@ -19,10 +19,11 @@ from pboh.detection.finder import read
 from pboh.detection.nameness import learn_nameness
 from pboh.detection.pages import Page, read_pages, sample_pages
 from pboh.detection.silver import Explainer, mostly_linked
-from pboh.detection.styles import foreign_letters, post, restyle, translate
+from pboh.detection.styles import foreign_letters, incorporate, post, restyle, translate
 from pboh.detection.token_kernels import SHAPES
 from pboh.detection.tokens import Tokens, code_points, tokens
 from pboh.files.progress import Report, silent
+from pboh.formats.types import TYPES
 from pboh.model.names import Layer
 from pboh.model.overlays.opening import find_titles
 from pboh.model.store import Model
@@ -35,6 +36,7 @@ LEAST_SENTENCES = 200
 """A finder trained on fewer sentences would know less than the dictionary."""
 _SEED = 88172645463325252
 _TITLES = 1 << 17  # titles held at a time
+_ORGANISATION = TYPES.index("organisation")
 _STEP = 1 << 17  # tokens by which examples grow: 18 MB
 
 
@@ -47,6 +49,7 @@ class FinderOptions:
     nameless: float = 0.25  # share of sentences without a name
     styled: float = 0.5  # share of sentences also learned in capitals, in small letters or as a headline
     posts: float = 0.06  # share of sentences also learned as posts
+    firms: float = 0.2  # share of sentences with an organisation also learned with legal forms
     foreign: float = 0.1  # share of sentences also learned as if they were in another language
     rows: int = 1 << 19  # of weights; a power of two
     epochs: int = 3
@@ -100,12 +103,17 @@ def train_finder(
     report(0, 1, "casing")
     casing = learn_casing(read_pages(corpus, options.casing_text, EXCERPT))
     report(0.2, 1, "names and concepts")
-    nameness = learn_nameness(read_pages(corpus, options.nameness_text), read_titles(corpus), casing)
-    in_model = of_model(model, nameness, read_titles(corpus))
+    number = np.concatenate([find_titles(model, batch) for batch in read_titles(corpus)])
+    types = model.arrays["entity_type"][number] if "entity_type" in model else np.zeros(number.size, np.uint8)
+    types = np.where(number >= 0, types, 0).astype(np.uint8)
+    pages = read_pages(corpus, options.nameness_text)
+    nameness = learn_nameness(pages, read_titles(corpus), casing, types)
+    in_model = np.full(model.entities, 255, np.uint8)  # what the corpus does not have is a name
+    in_model[number[number >= 0]] = nameness[number >= 0]
     report(0.4, 1, "silver sentences")
-    teacher = Teacher(model, casing, nameness, in_model, options)
+    teacher = Teacher(model, casing, nameness, in_model, types == _ORGANISATION, options)
     words = {"finder_words": casing.table(), "finder_told": np.asarray([casing.told()])}
-    del casing, nameness
+    del casing, nameness, types, number
     examples = teacher.examples(sample_pages(corpus, EXCERPT), partial(report_share, report))
     if examples.bounds.size <= LEAST_SENTENCES:
         return {}
@@ -123,16 +131,6 @@ def read_titles(corpus: Path) -> Iterator[list[str]]:
     for file in sorted((corpus / "entities").glob("*.parquet")):
         for batch in pq.ParquetFile(file).iter_batches(_TITLES, columns=["title"]):
             yield batch.column("title").to_pylist()
-
-
-def of_model(model: Model, nameness: Array, titles: Iterable[list[str]]) -> Array:
-    """Bytes of the corpus's entities as bytes of the model's; what the corpus does not have is a name."""
-    out, first = np.full(model.entities, 255, np.uint8), 0
-    for batch in titles:
-        number = find_titles(model, batch)
-        out[number[number >= 0]] = nameness[first : first + len(batch)][number >= 0]
-        first += len(batch)
-    return out
 
 
 def learn_casing(pages: Iterable[Page]) -> CasingCounts:
@@ -153,14 +151,15 @@ class Teacher:
     because in a new text they would be unknown."""
 
     def __init__(
-        self, model: Model, casing: CasingCounts, nameness: Array, in_model: Array, options: FinderOptions
-    ) -> None:
+        self, model: Model, casing: CasingCounts, nameness: Array, in_model: Array, firm: Array,
+        options: FinderOptions,
+    ) -> None:  # fmt: skip
         self._dictionary = Dictionary(model, in_model)
         self._words = casing.table()
         self._told = casing.told()
-        self._explainer = Explainer(casing.look_up(), nameness, self._told)
+        self._explainer = Explainer(casing.look_up(), nameness, self._told, self._dictionary)
         self._options, self._random = options, np.random.default_rng(_SEED)
-        self._model = model
+        self._model, self._firm = model, firm  # which entities are organisations
 
     def examples(self, pages: Iterable[Page], report: partial[None] | None = None) -> Examples:
         """Sentences of pages, as many as the options say."""
@@ -179,7 +178,7 @@ class Teacher:
         codes, cut = page.tokens()
         only_here = self._only_here(page)
         likely = None if self._told else mostly_linked(self._dictionary, page.text, cut, only_here[0])
-        label, sentence, silver, _ = self._explainer.silver(codes, cut, page, likely)
+        label, sentence, silver, names = self._explainer.silver(codes, cut, page, likely)
         chosen = self._choose(label, sentence, silver)
         if not chosen.size:
             return 0
@@ -202,13 +201,22 @@ class Teacher:
             for number in some.tolist():
                 translate(foreign, cut, label, np.flatnonzero(sentence == number), letters)
             buffer.add(*self._read(*written(foreign), label, sentence, some, only_here))
+        firms = frozenset(b - 1 for _, b, link in names if link >= 0 and self._firm[page.entity[link]])
+        of_firms = np.intersect1d(chosen, sentence[list(firms)])
+        for number in self._some(of_firms, self._options.firms).tolist():
+            where = np.flatnonzero(sentence == number)
+            self._alone(buffer, only_here, *incorporate(page.text, cut, label, where, firms, self._random))
         for number in self._some(chosen, self._options.posts).tolist():
-            text, labels = post(page.text, cut, label, np.flatnonzero(sentence == number), self._random)
-            codes = code_points(text)
-            again, one = tokens(codes), np.zeros(labels.size, np.int32)
-            if again.start.size == labels.size:
-                buffer.add(*self._read(text, codes, again, labels, one, one[:1], only_here))
+            where = np.flatnonzero(sentence == number)
+            self._alone(buffer, only_here, *post(page.text, cut, label, where, self._random))
         return int(chosen.size)
+
+    def _alone(self, buffer: ExampleBuffer, only_here: tuple[Array, Array], text: str, label: Array) -> None:
+        """Add a sentence that was written anew, unless that joined or cut its words."""
+        codes = code_points(text)
+        cut, one = tokens(codes), np.zeros(label.size, np.int32)
+        if cut.start.size == label.size:
+            buffer.add(*self._read(text, codes, cut, label, one, one[:1], only_here))
 
     def _some(self, chosen: Array, share: float) -> Array:
         return chosen[self._random.random(chosen.size) < share]

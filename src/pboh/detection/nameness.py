@@ -1,4 +1,7 @@
-"""Names and concepts apart, learned from how links are written: Paris is capitalised, free trade is not."""
+"""Names and concepts apart, learned from how links are written: Paris is capitalised, free trade is not.
+
+An office is capitalised too, but it is no name: *Prime Minister* stands right before a person often enough.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +9,77 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pboh.detection.casing import CasingCounts
+from pboh.detection.casing import LEVEL, CasingCounts
 from pboh.detection.nameness_kernels import count_looks
 from pboh.detection.pages import Page
 from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL
 from pboh.detection.tokens import code_points, sorts, tokens
+from pboh.formats.types import TYPES
 from pboh.text.hashing import Array
 
 NAME = 128
 """Entities with at least this byte are names: half of their links are capitalised."""
+OFFICE = 1
+"""The byte of an office or a rank."""
 PRIOR = 2.0  # links that the look of a title counts for
 _CLEAR = 3  # links that say enough about an entity to learn from it what a title's look means
 _LOOKS = 16
 _BLOCK = 1 << 20  # entities computed at a time
+_LEADING = 0.1  # share of an office's links that stand right before a person
+_LIKE_OTHERS = 20.0  # links that other entities with the same head word count for
+_SMALL_TOO = 6  # level up to which a word is sometimes written in small letters, as no nationality is
+_PERSON, _UNKNOWN, _OTHER = (TYPES.index(name) for name in ("person", "unknown", "other"))
 
 
-def learn_nameness(pages: Iterable[Page], titles: Iterable[list[str]], casing: CasingCounts) -> Array:
+def learn_nameness(
+    pages: Iterable[Page], titles: Iterable[list[str]], casing: CasingCounts, types: Array
+) -> Array:
     """For every entity the share of its links that are written as a name, as bytes 0…255.
 
-    Few links are helped out by the look of the title. Dates and numbers are not names. Titles come in batches
-    by the number of the entity; a few bytes of each are kept.
+    Few links are helped out by the look of the title. Dates and numbers are not names, nor are offices, which
+    need the ``types`` of entities (0 where not known). Titles come in batches by the number of the entity; a
+    few bytes of each are kept.
     """
     plain, looks, dates = casing.word[casing.plain()], [np.empty(0, np.uint8)], [np.empty(0, bool)]
+    heads = [np.empty(0, np.uint32)]
     for batch in titles:
         looks.append(np.asarray([_title_look(title) for title in batch], np.uint8))
         dates.append(_dates(batch, plain))
-    return _shares(_looks(pages, sum(map(len, looks))), np.concatenate(looks), np.concatenate(dates))
+        heads.append(_heads(batch))
+    counts = _looks(pages, types == _PERSON)
+    share = _shares(counts, np.concatenate(looks), np.concatenate(dates))
+    share[_offices(counts, np.concatenate(heads), casing, types)] = OFFICE
+    return share
 
 
-def _looks(pages: Iterable[Page], entities: int) -> Array:
-    """How many links of every entity are capitalised, and how many are clear."""
-    counts = np.zeros((entities, 2), np.int32)
+def _looks(pages: Iterable[Page], person: Array) -> Array:
+    """What is counted of the links of every entity."""
+    counts = np.zeros((person.size, 4), np.int32)
     sort, _ = sorts()
     for page in pages:
-        count_looks(code_points(page.text), sort, page.start, page.end, page.entity, counts)
+        count_looks(code_points(page.text), sort, page.start, page.end, page.entity, person, counts)
     return counts
+
+
+def _offices(counts: Array, heads: Array, casing: CasingCounts, types: Array) -> Array:
+    """Entities whose links, and those of others with the same head word, stand before persons."""
+    words, group = np.unique(heads, return_inverse=True)
+    leads, links = (np.bincount(group, counts[:, k], words.size) for k in (2, 3))
+    alike = leads / np.maximum(links, 1)
+    share = (counts[:, 2] + _LIKE_OTHERS * alike[group]) / (counts[:, 3] + _LIKE_OTHERS)
+    level = casing.look_up()(words) & LEVEL
+    sort = (types == _OTHER) | (np.isin(types, (_UNKNOWN, _PERSON)) & (counts[:, 2] > 0))
+    return np.asarray(sort & (share >= _LEADING) & ((level > 0) & (level <= _SMALL_TOO))[group])
+
+
+def _heads(titles: list[str]) -> Array:
+    """The word that a title is about, hashed: Minister of Prime Minister of India."""
+    bare = [title.split(" (", 1)[0].split(" of ", 1)[0].split(",", 1)[0] for title in titles]
+    cut = tokens(code_points("\n".join(bare)))
+    begins = np.cumsum([0, *(len(title) + 1 for title in bare)])
+    last = np.searchsorted(cut.start, begins[1:]) - 1
+    whole = (last >= 0) & (np.append(cut.start, 0)[last] >= begins[:-1])
+    return np.where(whole, np.append(cut.word, np.uint32(0))[last], 0).astype(np.uint32)
 
 
 def _shares(counts: Array, looks: Array, dates: Array) -> Array:
@@ -48,13 +87,13 @@ def _shares(counts: Array, looks: Array, dates: Array) -> Array:
     sums, sizes = np.zeros(_LOOKS), np.zeros(_LOOKS)
     blocks = [slice(first, first + _BLOCK) for first in range(0, looks.size, _BLOCK)]
     for block in blocks:
-        large, clear = counts[block].T
+        large, clear = counts[block, :2].T
         often = clear >= _CLEAR
         sums += np.bincount(looks[block][often], large[often] / clear[often], _LOOKS)
         sizes += np.bincount(looks[block][often], minlength=_LOOKS)
     prior, out = (sums + 1) / (sizes + 2), np.empty(looks.size, np.uint8)
     for block in blocks:
-        large, clear = counts[block].T
+        large, clear = counts[block, :2].T
         share = (large + PRIOR * prior[looks[block]]) / (clear + PRIOR)
         out[block] = np.where(dates[block], 0, np.rint(255 * share))
     return out

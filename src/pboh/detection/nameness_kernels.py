@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from pboh.detection.token_kernels import CAPITAL, DIGIT, LETTER, LINE, SMALL
+from pboh.detection.token_kernels import BLANK, CAPITAL, DIGIT, LETTER, LINE, SMALL
 
 
 @njit(cache=True, nogil=True)
@@ -31,10 +31,13 @@ def _look(codes, sort, start, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_looks(codes, sort, start, end, entity, counts):  # type: ignore[no-untyped-def]
-    """Add the links of one text to ``counts[entity]`` = (capitalised, clear)."""
+def count_looks(codes, sort, start, end, entity, person, counts):  # type: ignore[no-untyped-def]
+    """Add the links of one text to ``counts[entity]`` = (capitalised, clear, right before a person, all)."""
     for k in range(start.size):
         look = _look(codes, sort, start[k], min(end[k], codes.size))
         if look >= 0:
             counts[entity[k], 0] += look
             counts[entity[k], 1] += 1
+        if k + 1 < start.size and start[k + 1] == end[k] + 1 and person[entity[k + 1]]:
+            counts[entity[k], 2] += sort[codes[end[k]]] == BLANK
+        counts[entity[k], 3] += 1

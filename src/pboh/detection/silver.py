@@ -20,12 +20,13 @@ import numpy as np
 
 from pboh.detection.casing import ABBREVIATION, LEVEL, MOSTLY_CAPITAL, MOSTLY_SMALL, PLAIN, TITLE, covered
 from pboh.detection.chain_kernels import BEGIN, INSIDE, LAST, OUTSIDE, UNIT
-from pboh.detection.dictionary import Dictionary
-from pboh.detection.nameness import NAME
+from pboh.detection.dictionary import SHARES, Dictionary
+from pboh.detection.nameness import NAME, OFFICE
 from pboh.detection.pages import Page
 from pboh.detection.token_kernels import (
     GLUED,
     S_CAPITALS,
+    S_INITIAL,
     S_INNER,
     S_LETTERS,
     S_NUMBER,
@@ -45,7 +46,7 @@ MOSTLY_LINKED = 4
 SHORTEST, LONGEST = 5, 90  # tokens of a silver sentence
 _QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 _OF_NAMES = ".!)"  # punctuation a name may end with
-OWN = -1  # the page itself, as the source of a name
+OWN, PART = -1, -2  # the page itself, or a part of an office's link, as the source of a name
 Sourced = list[
     tuple[int, int, int]
 ]  # first token, last token + 1, and the link (or OWN) that says what it means
@@ -64,13 +65,15 @@ class Explainer:
     """Finds the silver sentences of pages with what the corpus says about words and entities."""
 
     def __init__(
-        self, known: Callable[[Array], Array] | None, nameness: Array | None, told: bool = True
-    ) -> None:
+        self, known: Callable[[Array], Array] | None, nameness: Array | None, told: bool = True,
+        dictionary: Dictionary | None = None,
+    ) -> None:  # fmt: skip
         """``known`` says what is known of words; without ``nameness`` every entity is a name.
 
-        ``told`` says whether case tells names from other words.
+        ``told`` says whether case tells names from other words. Names of the ``dictionary`` inside links of
+        offices are names: Israeli Prime Minister, Governor of California.
         """
-        self._known, self._nameness, self._told = known, nameness, told
+        self._known, self._nameness, self._told, self._dictionary = known, nameness, told, dictionary
 
     def known(self, cut: Tokens) -> Array:
         """What is known of every token."""
@@ -102,12 +105,15 @@ class Explainer:
         links = zip(first[name].tolist(), last[name].tolist(), number[name].tolist(), strict=True)
         spans = [(*span, k) for a, b, k in links if (span := self._trim(cut, page.text, a, b))]
         linked = covered(n, first, last)
+        office = covered(n, *self._offices(cut, page))
+        spans += self._parts_of_offices(cut, page, office, known)
         names = spans + self._again(cut, page, spans, linked, known)
         label = _labels(n, names)
         explained = label != OUTSIDE
         if self._told:
             concept = covered(n, first[~name], last[~name])
-            fault = _unexplained(cut, sentence, known, explained, concept)
+            strange = office & (known & LEVEL > MOSTLY_CAPITAL)  # part of a name that was not found
+            fault = _unexplained(cut, sentence, known, explained, concept) & (~office | strange)
         else:
             fault = (np.zeros(n, bool) if likely is None else likely) & ~explained & ~linked
         torn = (sentence[1:] != sentence[:-1]) & ((label[1:] == INSIDE) | (label[1:] == LAST))
@@ -117,6 +123,30 @@ class Explainer:
         chosen = np.bincount(sentence[fault], minlength=sentences) == 0
         chosen &= (size >= SHORTEST) & (size <= LONGEST) & _whole(cut, sentence, sentences)
         return Silver(label, sentence, np.flatnonzero(chosen), names)
+
+    def _offices(self, cut: Tokens, page: Page) -> tuple[Array, Array]:
+        """First tokens and last tokens + 1 of the links of offices."""
+        if self._nameness is None or self._dictionary is None or not self._told:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        office = self._nameness[page.entity] == OFFICE
+        return np.searchsorted(cut.start, page.start[office]), np.searchsorted(cut.start, page.end[office])
+
+    def _parts_of_offices(self, cut: Tokens, page: Page, office: Array, known: Array) -> Sourced:
+        """Names inside the links of offices: at their beginning, or after a small word."""
+        if not office.any() or self._dictionary is None:
+            return []
+        found = self._dictionary.find(page.text)
+        first, last = np.searchsorted(cut.start, found.start), np.searchsorted(cut.end, found.end) + 1
+        sums = np.cumsum(np.append(0, office))
+        clear = np.cumsum(np.append(0, (known & LEVEL > MOSTLY_CAPITAL) | (cut.shape == S_INITIAL)))
+        fresh = np.append(True, ~office[:-1] | (cut.shape[:-1] == S_SMALL))[: office.size]
+        inside = (sums[last] - sums[first] == last - first) & (clear[last] > clear[first]) & fresh[first]
+        inside &= found.share >= np.searchsorted(SHARES, NAME, side="right")
+        spans: Sourced = []
+        for k in np.flatnonzero(inside)[np.lexsort((-last[inside], first[inside]))].tolist():
+            if not spans or first[k] >= spans[-1][1]:
+                spans.append((int(first[k]), int(last[k]), PART))
+        return spans
 
     def _trim(self, cut: Tokens, text: str, first: int, last: int) -> tuple[int, int] | None:
         """A link without a small word before the name (the Beatles), quotation marks and a possessive."""

@@ -1,5 +1,5 @@
-"""Sentences rewritten as others write: in capitals, as a headline, in small letters, as a post, in another
-language."""
+"""Sentences rewritten as others write: in capitals, as a headline, in small letters, as a post, as a news
+agency, in another language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from pboh.detection.chain_kernels import BEGIN, LAST, OUTSIDE, UNIT
+from pboh.detection.chain_kernels import BEGIN, INSIDE, LAST, OUTSIDE, UNIT
 from pboh.detection.token_kernels import S_LETTERS, S_SMALL
 from pboh.detection.tokens import Tokens, sorts
 from pboh.text.hashing import Array
 
 _LONG = 3  # a headline does not capitalise words up to this length
 _TAGGED = 0.4  # share of a post's names that are tags
+_FORMS = ("Inc", "Corp", "Ltd", "Plc", "Co", "AG", "SA", "Group", "Holdings")
 
 
 @cache
@@ -75,7 +76,22 @@ def post(
             labels += [OUTSIDE, UNIT]
         else:
             word = text[cut.start[token] : cut.end[token]]
-            pieces.append(gap + (word.lower() if small else word))
+            pieces.append(gap + ("&" if word == "and" else word.lower() if small else word))
             labels.append(int(label[token]))
         at = stop + 1
+    return "".join(pieces), np.asarray(labels, np.int8)
+
+
+def incorporate(
+    text: str, cut: Tokens, label: Array, where: Array, firms: frozenset[int], random: np.random.Generator
+) -> tuple[str, Array]:
+    """A sentence with its labels in which names that end with a token of ``firms`` get a legal form."""
+    pieces: list[str] = []
+    labels: list[int] = []
+    for token in where.tolist():
+        pieces.append((" " if cut.gap[token] and pieces else "") + text[cut.start[token] : cut.end[token]])
+        labels.append(int(label[token]))
+        if token in firms:
+            pieces.append(" " + str(random.choice(_FORMS)))
+            labels[-1:] = [BEGIN if label[token] == UNIT else INSIDE, LAST]
     return "".join(pieces), np.asarray(labels, np.int8)

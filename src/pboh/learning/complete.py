@@ -10,7 +10,7 @@ import numpy as np
 from pboh.detection.casing import known_words
 from pboh.detection.dictionary import Dictionary
 from pboh.detection.pages import Page
-from pboh.detection.silver import OWN, Explainer, mostly_linked
+from pboh.detection.silver import Explainer, mostly_linked
 from pboh.text.hashing import Array
 
 if TYPE_CHECKING:
@@ -65,8 +65,9 @@ class SilverPages:
         self._linker, self._told = linker, bool(model["finder_told"][0])
         nameness = np.append(model["entity_nameness"], np.uint8(255))  # what is not known is a name
         self._unknown = nameness.size - 1
-        self._explainer = Explainer(partial(known_words, model["finder_words"]), nameness, self._told)
         self._dictionary = Dictionary(model, model["entity_nameness"])
+        known = partial(known_words, model["finder_words"])
+        self._explainer = Explainer(known, nameness, self._told, self._dictionary)
 
     def read(self, document: GoldDocument) -> Complete:
         """The silver sentences of a page, whose title is its id, and their names."""
@@ -84,14 +85,14 @@ class SilverPages:
         firsts = np.searchsorted(sentence, chosen)
         lasts = np.searchsorted(sentence, chosen, side="right") - 1
         stretches = np.stack([cut.start[firsts], cut.end[lasts]], axis=1).astype(np.int64)
-        entities.append(known_entities(self._linker, (document.id,)))  # at the place OWN
+        entities += [set(), known_entities(self._linker, (document.id,))]  # at the places PART and OWN
         places = [(int(cut.start[a]), int(cut.end[b - 1])) for a, b, _ in names]
         sources = [source for _, _, source in names]
         meant = {place: entities[source] for place, source in zip(places, sources, strict=True)}
         unsure = (
             place
             for place, source in zip(places, sources, strict=True)
-            if source == OWN or not links[source].start <= place[0] < links[source].end
+            if source < 0 or not links[source].start <= place[0] < links[source].end
         )
         return Complete(text, stretches, meant, frozenset(unsure))
 
