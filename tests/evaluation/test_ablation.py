@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pboh.evaluation.ablation import EXTENSIONS, Extension, ablate, ablation_tables
+from pboh.evaluation.ablation import EXTENSIONS, Ablation, Extension, Gain, ablate, ablation_tables
 from pboh.evaluation.datasets import Dataset, read_dataset
-from pboh.evaluation.metrics import judge, micro_scores
+from pboh.evaluation.metrics import judge, macro_scores, micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.evaluation.trials import value_of, with_values
 from pboh.inference.settings import DEFAULT, PAPER, Settings
@@ -39,6 +39,10 @@ def micro(linker: Linker, settings: Settings, dataset: Dataset) -> list[float]:
     return micro_scores(judge(dataset, answers, linker.resolve).counts).tolist()
 
 
+def load_paper(linker: Linker) -> Linker:
+    return Linker(linker.model, PAPER)
+
+
 def test_gains_are_differences_of_evaluations(real: Linker, gold: Dataset) -> None:
     half = replace(gold, name="half", documents=gold.documents[:6])
     extension = Extension("coreference", {"coreference": 10.0})
@@ -58,8 +62,19 @@ def test_gains_are_differences_of_evaluations(real: Linker, gold: Dataset) -> No
                 gains[dataset.name].low <= gains[dataset.name].f1 + 1e-9
                 and gains[dataset.name].f1 <= gains[dataset.name].high + 1e-9
             )
+    answers = [answer_document(real, d) for d in gold], [answer_document(load_paper(real), d) for d in gold]
+    new, old = (macro_scores(judge(gold, one, real.resolve).counts)[2] for one in answers)
+    assert everything.alone["world"].macro_f1 == pytest.approx(new - old)
     one, other, mean = row.alone.values()
     assert mean.f1 == pytest.approx((one.f1 + other.f1) / 2)
+
+
+def test_a_gain_carries_over_if_it_is_sure_and_no_dataset_surely_loses() -> None:
+    sure, unsure, loss = Gain(0, 0.2, 0.1, 0.3), Gain(0, 0.1, -0.1, 0.3), Gain(0, -0.1, -0.2, -0.05)
+    for one, mean, carries in ((unsure, sure, True), (loss, sure, False), (unsure, unsure, False)):
+        row = Ablation("it", {}, True, {}, {"one": one, "mean": mean})
+        assert row.carries_over == carries
+    assert Ablation("it", {}, True, {}, {"one": sure, "mean": loss}).carries_over is False
 
 
 def test_an_extension_that_is_no_default_is_added(real: Linker, gold: Dataset) -> None:

@@ -10,9 +10,18 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import interval, micro_scores
+from pboh.evaluation.metrics import interval, macro_scores, micro_scores
 from pboh.evaluation.tables import Table
-from pboh.evaluation.trials import Counts, gain_draws, micro_f1, scoring, value_of, with_values, written
+from pboh.evaluation.trials import (
+    Counts,
+    gain_draws,
+    macro_f1,
+    micro_f1,
+    scoring,
+    value_of,
+    with_values,
+    written,
+)
 from pboh.files.progress import Report, silent
 from pboh.inference.settings import PAPER, Settings
 from pboh.linker import Linker, paper_settings
@@ -102,12 +111,15 @@ def find_extensions(words: Sequence[str]) -> list[Extension]:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Differences of micro recall and F1 between two settings, and a 95 % interval of the latter."""
+    """Differences of micro recall, micro and macro F1 between two settings; 95 % intervals of both F1."""
 
     recall: float
     f1: float
     low: float
     high: float
+    macro_f1: float = 0.0
+    macro_low: float = 0.0
+    macro_high: float = 0.0
 
     @property
     def sure(self) -> bool:
@@ -124,6 +136,12 @@ class Ablation:
     default: bool
     alone: dict[str, Gain]
     on_top: dict[str, Gain]
+
+    @property
+    def carries_over(self) -> bool:
+        """Whether it surely gains on top of the others, in the mean, and surely loses on no dataset."""
+        *each, mean = self.on_top.values()
+        return mean.low > 0 and all(gain.high >= 0 for gain in each)
 
 
 def ablate(
@@ -165,7 +183,11 @@ def ablate(
 def _gain(new: Counts, old: Counts) -> Gain:
     differences = [micro_scores(one) - micro_scores(other) for one, other in zip(new, old, strict=True)]
     _, recall, f1 = np.mean(differences, axis=0).tolist()
-    return Gain(recall, f1, *interval(gain_draws(new, old, micro_f1)))
+    pairs = zip(new, old, strict=True)
+    macro = float(np.mean([macro_scores(one)[2] - macro_scores(other)[2] for one, other in pairs]))
+    intervals = (interval(gain_draws(new, old, measure)) for measure in (micro_f1, macro_f1))
+    (low, high), (macro_low, macro_high) = intervals
+    return Gain(recall, f1, low, high, macro, macro_low, macro_high)
 
 
 def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
@@ -175,6 +197,7 @@ def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
     note = "Points of micro F1 (and recall, R); bold where the 95 % interval leaves out 0."
     titles = {"alone": "Alone, on the paper's model", "on_top": "On top of all the others"}
     tables = [Table(title, header, note=note) for title in titles.values()]
+    tables[1] = Table(titles["on_top"], [*header, "carries over"], note=note)
     for which, table in zip(titles, tables, strict=True):
         for number, row in enumerate(rows):
             gains: list[Gain] = list(getattr(row, which).values())
@@ -183,5 +206,7 @@ def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
             cells = [f"{100 * gain.f1:+.2f}" for gain in gains]
             cells.insert(-1, f"{100 * gains[-1].recall:+.2f}")
             settings = ", ".join(f"{name}={written(value)}" for name, value in row.settings.items())
+            if which == "on_top":
+                cells.append("yes" if row.carries_over else "no")
             table.add([row.name, settings, "yes" if row.default else "no", *cells])
     return tables

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import Floats, judge, resamples, weighted_micro_scores
+from pboh.evaluation.metrics import Floats, judge, macro_scores, resamples, weighted_micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.files.workers import Workers
 from pboh.inference.settings import Settings
@@ -91,6 +91,11 @@ def written(value: object) -> str:
 def micro_f1(counts: Floats, weights: Floats) -> Floats:
     """Micro F1 when each document is counted as often as ``weights`` (samples, documents) say."""
     return weighted_micro_scores(counts, weights)[:, 2]
+
+
+def macro_f1(counts: Floats, weights: Floats) -> Floats:
+    """Macro F1 of the same."""
+    return macro_scores(counts, weights)[:, 2]
 
 
 def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000) -> Floats:

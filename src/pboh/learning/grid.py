@@ -16,7 +16,16 @@ import numpy as np
 from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.metrics import Floats, interval, macro_scores, micro_scores
-from pboh.evaluation.trials import Counts, Score, gain_draws, micro_f1, scoring, value_of, with_values
+from pboh.evaluation.trials import (
+    Counts,
+    Score,
+    gain_draws,
+    macro_f1,
+    micro_f1,
+    scoring,
+    value_of,
+    with_values,
+)
 from pboh.files.progress import Report, silent
 from pboh.inference.settings import DEFAULT, Settings, parse_changes
 from pboh.linker import Linker
@@ -197,8 +206,7 @@ def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) 
 
 def _objective(counts: Floats, weights: Floats) -> Floats:
     """micro F1 + macro F1 of a dataset under each row of weights."""
-    total: Floats = micro_f1(counts, weights) + macro_scores(counts, weights)[:, 2]
-    return total
+    return micro_f1(counts, weights) + macro_f1(counts, weights)
 
 
 def _scores(counts: Counts) -> tuple[float, float]:
