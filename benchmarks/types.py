@@ -1,8 +1,9 @@
-"""How often types are right: a model of the sample against judgements by hand (``tests/data/types.tsv``)."""
+"""How often types are right: a model of the sample against judgements by hand (``tests/data/types*.tsv``)."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,10 @@ from pboh.formats.types import TYPES
 from pboh.model.store import Model, open_model
 from pboh.text.hashing import look_up
 
-JUDGED = ROOT / "tests" / "data" / "types.tsv"
+JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in ("types", "types-blind")}
 
 
-def judgements(path: Path = JUDGED) -> list[tuple[str, str, str]]:
+def judgements(path: Path) -> list[tuple[str, str, str]]:
     """With or without a page, title, and the types that are right, the best one first."""
     lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     rows = [line.split("\t")[:3] for line in lines[1:]]
@@ -42,19 +43,20 @@ def wilson(right: int, all_: int) -> tuple[float, float]:
 def main() -> None:
     """Print accuracy, coverage and what was taken for what."""
     model, rows, confused = open_model(sample_model()), [], Counter[tuple[str, str, str]]()
-    for page in ("with", "without"):
-        wanted = [(title, right.split("|")) for where, title, right in judgements() if where == page]
+    for sample, page in product(JUDGED, ("with", "without")):
+        judged = judgements(JUDGED[sample])
+        wanted = [(title, right.split("|")) for where, title, right in judged if where == page]
         answers = zip(wanted, told(model, [title for title, _ in wanted]), strict=True)
         known = [(right, answer) for (_, right), answer in answers if answer]
         sure = [(right, answer) for right, answer in known if answer != "unknown"]
         good = sum(answer in right for right, answer in sure)
         low, high = wilson(good, len(sure))
         rows.append({
-            "page": page, "judged": len(known), "coverage": len(sure) / max(len(known), 1),
+            "sample": sample, "page": page, "judged": len(known), "coverage": len(sure) / max(len(known), 1),
             "accuracy": good / max(len(sure), 1), "low": low, "high": high,
             "strict": sum(answer == right[0] for right, answer in sure) / max(len(sure), 1),
         })  # fmt: skip
-        confused.update((page, a if a in r else r[0], a) for r, a in known)
+        confused.update((f"{sample} {page}", a if a in r else r[0], a) for r, a in known)
     table("Types", [*rows[0]], [[*row.values()] for row in rows])
     for page, right, answer in sorted(confused, key=lambda key: (key[0], TYPES.index(key[1]))):
         if right != answer:

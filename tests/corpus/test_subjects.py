@@ -32,6 +32,14 @@ SENTENCES = {
         ("Vale", "Vale is an oil painting on canvas by Ada Vale.", "work"),
         ("Vale", "Vale is a public research university in Vale.", "organisation"),
         ("History of Vale", "Vale is a small town in the Alps.", "other"),
+        ("Vale", "Vale is the most widely spoken language of the north.", "other"),
+        ("Vale", "Vale is a multitasking operating system for phones.", "work"),
+        ("Vale", "Vale is a geographical region spanning much of the north.", "place"),
+        ("Vale", "Vale is a scientist combining physics and philosophy.", "person"),
+        ("Vale", "Vale is an influential group of philosophers of the north.", "organisation"),
+        ("Vale", "Vales are churches and abbeys of the north.", "place"),
+        ("Ada Vale", "Thomas was an English priest.\nRome was a town that he saw.", "person"),
+        ("Ada Dale", "Members of it were soldiers in 1917.\nThomas was the mayor of it.", ""),
     ],
     "de": [("Ada Vale", "Ada Vale (* 3. Mai 1950 in Ulm) ist eine deutsche Politikerin.", "person"),
            ("Vale", "Vale ist eine Gemeinde im Landkreis Ulm.", "place")],
@@ -120,7 +128,7 @@ def _of_title(title: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("title", "kind"),
     [("Stardust (film)", "work"), ("Bob Vale (footballer, born 1927)", "person"),
-     ("Coralie (rocket)", "product"), ("Vale", ""), ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
+     ("Coralie (rocket)", "product"), ("Harbinger (DC Comics)", ""), ("Vale (EP)", "work"), ("Vale", ""), ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
 )  # fmt: skip
 def test_the_qualifier_of_a_title_tells_the_type(title, kind):
     assert _of_title(title)[0] == kind

@@ -54,7 +54,6 @@ class Language:
     head: str
     ends: frozenset[str]
     articles: frozenset[str]
-    indefinite: tuple[str, ...]
     fillers: frozenset[str]
     partitives: frozenset[str]
     of: str
@@ -95,7 +94,6 @@ def language(code: str) -> Language:
         head=given["head"],
         ends=frozenset(given["ends"]),
         articles=frozenset(given["articles"]),
-        indefinite=tuple(f"{article} " for article in given["indefinite"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
@@ -294,7 +292,7 @@ _ABBREVIATIONS = frozenset(
 def _definition(lead: bytes, title: str, table: Language) -> str:
     """The words by which the first sentence that defines the title does so: behind its verb, to its end.
 
-    A sentence that names something else defines it only as the first one, and as *a* something.
+    A sentence that names something else defines it only as the first one, and as *a* or *the* something.
     """
     bare, spare = title.partition(" (")[0].lower(), None
     known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
@@ -307,8 +305,10 @@ def _definition(lead: bytes, title: str, table: Language) -> str:
         before = before.replace("\u0301", "").lower()  # the mark of stress
         if not before or any(word in before for word in known):
             return phrase
-        if spare is None:  # the first sentence may call it by another name: "He was a Latvian politician"
-            spare = phrase if phrase.lower().startswith(table.indefinite) else ""
+        if (
+            spare is None and table.head == "last"
+        ):  # the first sentence may call it by another name: "He was a Latvian politician"
+            spare = phrase if phrase.partition(" ")[0].lower() in table.fillers else ""
     return spare or ""
 
 
@@ -402,7 +402,7 @@ def _last_noun(words: list[str], table: Language) -> str:
             several = said == "organisation"
             parts, otherwise = [[]], "" if several else said
         elif (part or len(parts) > 1) and (
-            word in table.ends or _is_verb(words[here : here + 3], part, table)
+            word in table.ends or _is_verb(words[here : here + 4], part, table)
         ):
             break
         elif word in _BETWEEN:
@@ -424,7 +424,7 @@ def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
     if len(words) < 2 or _noun(before, table) == "person":  # scientist combining physics and philosophy
         return True
     if table.verbal.fullmatch(words[1]):
-        return not _noun(words[1:], table)  # multitasking operating system
+        return not any(_noun(words[1:end], table) for end in (3, 4))  # multitasking operating system
     return words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
 
 
@@ -432,11 +432,12 @@ _BETWEEN = frozenset([",", ";", ":", "and", "or"])
 
 
 def _noun(words: list[str], table: Language) -> str:
-    """What the last words of a part say, the longest phrase that is known first."""
+    """What the last words of a part say, the longest phrase that is known first: region *spanning much*."""
     for length in (3, 2, 1):
         if len(words) >= length and (said := table.noun(" ".join(words[-length:]))):
             return said
-    return ""
+    verb = next((k for k, word in enumerate(words) if table.verbal.fullmatch(word)), 0)
+    return _noun(words[:verb], table) if verb else ""
 
 
 # -- cutting it short -------------------------------------------------------------------------------
@@ -456,7 +457,7 @@ def shortened(phrase: str, table: Language) -> str:
         first, blank, rest = text.partition(" ")
     text = _cut(text, table) if len(text) > LONGEST else text
     if text.count('"') % 2:
-        text = text.replace('"', "")
+        text = text.replace('"', "").strip()
     return text[:1].upper() + text[1:] if text[1:2].islower() or text[1:2] in " -" else text
 
 
