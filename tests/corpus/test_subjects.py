@@ -39,6 +39,7 @@ SENTENCES = {
         ("Vale", "Vale is an influential group of philosophers of the north.", "organisation"),
         ("Vale", "Vales are churches and abbeys of the north.", "place"),
         ("Ada Vale", "Thomas was an English priest.\nRome was a town that he saw.", "person"),
+        ("Ada Dale", "Thomas was an English priest.\nDale left. In 1900 he was a town's friend.", "person"),
         ("Ada Dale", "Members of it were soldiers in 1917.\nThomas was the mayor of it.", ""),
     ],
     "de": [("Ada Vale", "Ada Vale (* 3. Mai 1950 in Ulm) ist eine deutsche Politikerin.", "person"),
@@ -128,7 +129,8 @@ def _of_title(title: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("title", "kind"),
     [("Stardust (film)", "work"), ("Bob Vale (footballer, born 1927)", "person"),
-     ("Coralie (rocket)", "product"), ("Harbinger (DC Comics)", ""), ("Vale (EP)", "work"), ("Vale", ""), ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
+     ("Coralie (rocket)", "product"), ("Harbinger (DC Comics)", ""), ("Vale (EP)", "work"), ("Vale", ""),
+     ("Route 1 (Utopia)", ""), ("(", ""), (")", "")],
 )  # fmt: skip
 def test_the_qualifier_of_a_title_tells_the_type(title, kind):
     assert _of_title(title)[0] == kind

@@ -37,7 +37,7 @@ def described(size):
 
 def test_a_model_without_them_knows_nothing(world_model):
     opened = open_model(world_model)
-    assert [opened.type(3), opened.type_probability(3), opened.description(3)] == [None] * 3
+    assert [opened.type(3), opened.facts(3).type_probability, opened.description(3)] == [None] * 3
 
 
 def test_types_and_descriptions_are_read_by_number(model):
@@ -45,7 +45,7 @@ def test_types_and_descriptions_are_read_by_number(model):
     opened = open_model(changed(model, described(size)))
     for k in range(size):
         assert opened.type(k) == TYPES[k % len(TYPES)]
-        assert opened.type_probability(k) == pytest.approx(0.8)
+        assert opened.facts(k).type_probability == pytest.approx(0.8)
         assert opened.description(k) == (None if k % 3 else f"Größe {k}")
     wanted = wanted_codes(["person", "unknown"])[opened.type_codes(np.arange(size))]
     assert wanted.tolist() == [opened.type(k) in ("person", "unknown") for k in range(size)]
@@ -55,7 +55,7 @@ def test_types_and_descriptions_are_read_by_number(model):
 def test_a_type_that_this_program_does_not_know_is_unknown(model):
     size = open_model(model).entities
     opened = open_model(changed(model, {"entity_type": np.full(size, 250, np.uint8)}))
-    assert opened.type(0) == "unknown" and opened.type_probability(0) is None
+    assert opened.type(0) == "unknown" and opened.facts(0).type_probability is None
     assert wanted_codes(["unknown"])[opened.type_codes(np.arange(size))].all()
 
 

@@ -337,13 +337,13 @@ def _squeezed(text: str) -> str:
 
 
 def _defining(plain: str, table: Language) -> tuple[str, str]:
-    """What comes before the verb that defines, and the phrase behind it; nothing if there is none."""
+    """What is before the verb that defines in its sentence, and the phrase behind it; nothing without one."""
     if table.head == "any":
         return "", _sentence(plain, 0)
     for verb in table.defines.finditer(plain, 0, _BEFORE):
         phrase = _sentence(plain, verb.end()).strip(" ,;:–—-")
         if phrase and _defines(phrase, table):
-            return plain[: verb.start()], phrase
+            return plain[: verb.start()].rpartition(". ")[2], phrase
     return "", ""
 
 

@@ -112,8 +112,7 @@ class ModelFacts:
 
     def facts(self, entity: Entity) -> Facts:
         """What is known about an entity."""
-        model, k = self.model, entity.index
-        return Facts(model.type(k), model.type_probability(k), model.description(k))
+        return self.model.facts(entity.index)
 
     def url(self, entity: Entity) -> str | None:
         """The article in the Wikipedia of the model's language; of an added entity, its id if that is one."""

@@ -17,6 +17,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from pboh.document import Facts
 from pboh.errors import ModelError, OutputError
 from pboh.files.kernel_cache import user_cache
 from pboh.files.mapped import note_mapping
@@ -120,11 +121,20 @@ class Model:
         number = int(self.arrays["entity_id"][entity]) if "entity_id" in self.arrays else 0
         return f"Q{number}" if number else None
 
+    def facts(self, entity: int) -> Facts:
+        """Type of an entity (see :mod:`pboh.formats.types`), how probable that is, and its description."""
+        if entity < self.entities:
+            return types.facts_at(self.arrays, entity)
+        facts = self.overlay(entity).facts(entity)
+        return facts._replace(type="unknown") if not facts.type and "entity_type" in self.arrays else facts
+
     def type(self, entity: int) -> str | None:
-        """Type of an entity (see :mod:`pboh.formats.types`); None in a model without types."""
-        if entity >= self.entities:
-            return self.overlay(entity).type(entity) or ("unknown" if "entity_type" in self.arrays else None)
-        return types.type_at(self.arrays, entity)
+        """Type of an entity; None in a model without types."""
+        return self.facts(entity).type
+
+    def description(self, entity: int) -> str | None:
+        """What an entity is, in a few words, if the model knows."""
+        return self.facts(entity).description
 
     def type_codes(self, entities: Array) -> Array:
         """Codes of the types of entities, 0 (unknown) also for numbers that are none."""
@@ -143,18 +153,6 @@ class Model:
     def has_types(self) -> bool:
         """Whether the types of its entities are known, or at least those of an overlay."""
         return any(True for _ in self._type_tables())
-
-    def type_probability(self, entity: int) -> float | None:
-        """How probable the type of an entity is; None in a model that does not say."""
-        if entity >= self.entities:
-            return self.overlay(entity).type_probability(entity)
-        return types.type_probability_at(self.arrays, entity)
-
-    def description(self, entity: int) -> str | None:
-        """What an entity is, in a few words, if the model knows."""
-        if entity >= self.entities:
-            return self.overlay(entity).description(entity)
-        return types.description_at(self.arrays, entity)
 
     def links(self, entity: int) -> int:
         """How many links of the corpus lead to an entity; none to one that was added."""

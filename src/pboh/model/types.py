@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from pboh.document import Facts
 from pboh.formats.types import TYPES
 from pboh.text.hashing import Array
 
@@ -24,25 +25,16 @@ SURE = 255  # what a probability of one is stored as
 _NAMES = (*TYPES, *["unknown"] * (256 - len(TYPES)))  # a model may know types that this program does not
 
 
-def type_at(arrays: Mapping[str, Array], k: int) -> str | None:
-    """Type of the k-th entity; None where there are no types."""
-    codes = arrays.get("entity_type")
-    return None if codes is None else _NAMES[codes[k]]
-
-
-def type_probability_at(arrays: Mapping[str, Array], k: int) -> float | None:
-    """Probability of that type; None where nothing is known of it."""
-    sure = arrays.get("entity_type_sure")
-    return None if sure is None else int(sure[k]) / SURE
-
-
-def description_at(arrays: Mapping[str, Array], k: int) -> str | None:
-    """Description of the k-th entity."""
-    offsets = arrays.get("description_offsets")
-    if offsets is None:
-        return None
-    return (
-        arrays["description_blob"][offsets[k] : offsets[k + 1]].tobytes().decode("utf-8", "replace") or None
+def facts_at(arrays: Mapping[str, Array], k: int) -> Facts:
+    """What is known about the k-th entity, all of it at once: outputs ask this of every new entity."""
+    codes, sure = arrays.get("entity_type"), arrays.get("entity_type_sure")
+    offsets, text = arrays.get("description_offsets"), b""
+    if offsets is not None:
+        text = arrays["description_blob"][offsets[k] : offsets[k + 1]].tobytes()
+    return Facts(
+        None if codes is None else _NAMES[codes[k]],
+        None if sure is None else int(sure[k]) / SURE,
+        text.decode("utf-8", "replace") or None,
     )
 
 

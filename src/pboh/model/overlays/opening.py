@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pboh.document import Facts
 from pboh.model import types
 from pboh.text.hashing import Array, hash_strings, look_up, string_at
 from pboh.text.matcher import Lexicon
@@ -50,17 +51,9 @@ class Overlay:
         """The id that was given with one of its entities."""
         return string_at(self["id_blob"], self["id_offsets"], entity - self.first) or None
 
-    def type(self, entity: int) -> str | None:
-        """The type that was given with one of its entities."""
-        return types.type_at(self.arrays, entity - self.first)
-
-    def type_probability(self, entity: int) -> float | None:
-        """How probable that is."""
-        return types.type_probability_at(self.arrays, entity - self.first)
-
-    def description(self, entity: int) -> str | None:
-        """The beginning of the description that was given with one of its entities."""
-        return types.description_at(self.arrays, entity - self.first)
+    def facts(self, entity: int) -> Facts:
+        """The type and the beginning of the description that were given with one of its entities."""
+        return types.facts_at(self.arrays, entity - self.first)
 
     def find(self, titles: list[str]) -> Array:
         """Numbers of the entities with these titles, −1 where there is none."""
