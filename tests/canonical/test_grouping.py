@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pboh.canonical import Groups
 from pboh.canonical.documents import tasks
-from pboh.canonical.resolve import Resolver
+from pboh.canonical.resolve import Answers, Resolver
 from pboh.errors import InputError
 
 DUET = (
@@ -279,3 +280,11 @@ def test_workers_change_nothing(linker):
     edges = [(k, (k * 7 + 1) % len(names)) for k in range(len(names))]
     one, two = (linker.canonical(names, edges=edges, workers=workers) for workers in (1, 2))
     assert list(one) == list(two)
+
+
+def test_well_known_entities_need_more():
+    model = {"entity_occurrences": np.asarray([50, 50_000])}
+    answers = Answers(np.asarray([0, 1, 1, -1]), np.asarray([0.6, 0.6, 0.9, 0.0]))
+    assert answers.sure(model, 0.6).tolist() == [True, False, True, False]
+    assert answers.sure(model, 0.0).tolist() == [True, True, True, False]
+    assert answers.sure(model, 1.0).tolist() == [False] * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,28 @@ def joined(texts: Iterable[str | None], separator: str) -> str:
     """Different texts one after the other; each may itself consist of several."""
     parts = (part for text in texts if text for part in str(text).split(separator))
     return separator.join(dict.fromkeys(part for part in parts if part))
+
+
+def combined(
+    records: Sequence[dict[str, Any]],
+    texts: Mapping[str, str],
+    lists: Iterable[str] = (),
+    sums: Iterable[str] = (),
+) -> dict[str, Any]:
+    """The first of some records, with ``texts`` joined by their separators, ``lists`` united, ``sums`` added.
+
+    Fields that none of them has stay away.
+    """
+    there, columns = {field for record in records for field in record}, dict[str, Any]()
+    for field in there:
+        values = [record.get(field) for record in records]
+        if field in texts:
+            columns[field] = joined(values, texts[field])
+        elif field in lists:
+            columns[field] = united(values)
+        elif field in sums:
+            columns[field] = sum(value or 0 for value in values)
+    return {**records[0], **columns}
 
 
 def by_key(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pboh.canonical.graph import Merged, by_key, joined, united
+from pboh.canonical.graph import Merged, by_key, combined, united
 from pboh.canonical.groups import Groups
 from pboh.errors import InputError, MissingExtraError
 from pboh.files.writing import check_outputs, written_aside
@@ -51,7 +51,8 @@ def merge_tables(
     merged = Merged.of(groups)
     key = {title: merged.key(row) for row, title in reversed(list(enumerate(titles)))}
     new_relations, relation_id = _relations(relations, key)
-    new_entities = [_entity(some, key) for some in by_key(entities, lambda r: key[r["title"] or ""])]
+    together = by_key(entities, lambda r: key[r["title"] or ""])
+    new_entities = [_one(some) | {"title": key[some[0]["title"] or ""]} for some in together]
     _count(new_entities, new_relations)
     out = {ENTITIES: _table(new_entities, tables[ENTITIES])}
     if RELATIONSHIPS in tables:
@@ -64,16 +65,8 @@ def merge_tables(
     return out, groups
 
 
-def _entity(some: list[Record], key: Mapping[str, str]) -> Record:
-    record = dict(some[0])
-    record["title"] = key[record["title"] or ""]
-    if "description" in record:
-        record["description"] = joined((r["description"] for r in some), "\n")
-    if "text_unit_ids" in record:
-        record["text_unit_ids"] = united(r["text_unit_ids"] for r in some)
-    if "frequency" in record:
-        record["frequency"] = sum(r["frequency"] or 0 for r in some)
-    return record
+def _one(some: list[Record]) -> Record:
+    return combined(some, {"description": "\n"}, lists=("text_unit_ids",), sums=("frequency", "weight"))
 
 
 def _relations(relations: list[Record], key: Mapping[str, str]) -> tuple[list[Record], dict[str, str | None]]:
@@ -88,16 +81,9 @@ def _relations(relations: list[Record], key: Mapping[str, str]) -> tuple[list[Re
 
     new, ids = list[Record](), dict[str, str | None].fromkeys(r["id"] for r in relations)
     for some in by_key(relations, ends):
-        record = dict(some[0])
-        record["source"], record["target"] = ends(record) or ("", "")
-        ids |= dict.fromkeys((r["id"] for r in some), record["id"])
-        if "description" in record:
-            record["description"] = joined((r["description"] for r in some), "\n")
-        if "text_unit_ids" in record:
-            record["text_unit_ids"] = united(r["text_unit_ids"] for r in some)
-        if "weight" in record:
-            record["weight"] = sum(r["weight"] or 0.0 for r in some)
-        new.append(record)
+        source, target = ends(some[0]) or ("", "")
+        new.append(_one(some) | {"source": source, "target": target})
+        ids |= dict.fromkeys((r["id"] for r in some), some[0]["id"])
     return new, ids
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pboh.canonical.graph import Merged, by_key, joined
+from pboh.canonical.graph import Merged, by_key, combined
 from pboh.canonical.groups import Groups
 from pboh.errors import InputError
 from pboh.linker import Linker
@@ -13,6 +13,7 @@ from pboh.linker import Linker
 Record = dict[str, Any]
 SEPARATOR = "<SEP>"
 """What LightRAG puts between several values of one field."""
+_TEXTS = {"description": SEPARATOR, "source_id": SEPARATOR, "file_path": SEPARATOR, "keywords": ","}
 
 
 def merge_knowledge_graph(
@@ -33,11 +34,11 @@ def merge_knowledge_graph(
         return None if source == target else (source, target)
 
     together = by_key(entities, lambda record: key[record["entity_name"]])
-    new_entities = [_joined(some) | {"entity_name": key[some[0]["entity_name"]]} for some in together]
+    new_entities = [_one(some) | {"entity_name": key[some[0]["entity_name"]]} for some in together]
     new_relations = []
     for some in by_key(relations, ends):
         source, target = ends(some[0]) or ("", "")
-        new_relations.append(_joined(some) | {"src_id": source, "tgt_id": target})
+        new_relations.append(_one(some) | {"src_id": source, "tgt_id": target})
     return {**graph, "entities": new_entities, "relationships": new_relations}, groups
 
 
@@ -78,12 +79,5 @@ def _plain(description: str | None) -> str | None:
     return description.replace(SEPARATOR, "\n") if description else None
 
 
-def _joined(some: list[Record]) -> Record:
-    record = dict(some[0])
-    for field in ("description", "source_id", "file_path", "keywords"):
-        if any(field in one for one in some):
-            separator = "," if field == "keywords" else SEPARATOR
-            record[field] = joined((one.get(field) for one in some), separator)
-    if any("weight" in one for one in some):
-        record["weight"] = sum(one.get("weight") or 0.0 for one in some)
-    return record
+def _one(some: list[Record]) -> Record:
+    return combined(some, _TEXTS, sums=("weight",))
