@@ -15,6 +15,7 @@ from pboh.text.hashing import Array, hash_strings, string_blob
 
 AT_A_TIME = 20_000  # names whose trigrams are compared between two reports
 MOST_ALIKE = 16  # names compared with one because of their trigrams
+MOST_SLIPS = 4  # bytes by which names differ in length, if they are slips of each other
 CROWD = 64  # names that share a surname and an initial, or an acronym, and are still compared
 Pair = tuple[int, int]
 
@@ -103,13 +104,27 @@ def choosy_pairs(
 def trigram_pairs(
     names: Sequence[str], nodes: Sequence[int], asking: Array, report: Report
 ) -> Iterator[Pair]:
-    """Pairs of nodes that share more than half of their trigrams, one of them among ``asking``."""
+    """Pairs that may differ by slips of the pen: they share more than half of their trigrams, have as many
+    words and nearly as many letters, and begin and end alike. One of them is among ``asking``."""
     if not len(asking):
         return
-    blob, offsets = string_blob(form(names[row][:LONGEST]).folded for row in nodes)
-    index = fuzzy.build_index(blob, offsets)
+    blob, offsets = string_blob(_core(names[row]) for row in nodes)
+    index, size = fuzzy.build_index(blob, offsets), np.diff(offsets.astype(np.int64))
+    blanks = np.concatenate([[0], np.cumsum(blob == ord(" "), dtype=np.int32)])
+    ends = np.concatenate([blob, [0]])  # names without letters have neither trigrams nor ends
+    signs = np.stack(
+        [ends[offsets[:-1]], ends[offsets[1:] - (size > 0)], blanks[offsets[1:]] - blanks[offsets[:-1]]]
+    )
     for first in range(0, len(asking), AT_A_TIME):
         report(first, len(asking), "comparing spellings")
         some = asking[first : first + AT_A_TIME].astype(np.int64)
         left, right = fuzzy.alike(index, blob, offsets, some, MOST_ALIKE)
-        yield from zip(left.tolist(), right.tolist(), strict=True)
+        near = (np.abs(size[left] - size[right]) <= MOST_SLIPS) & (signs[:, left] == signs[:, right]).all(
+            axis=0
+        )
+        yield from zip(left[near].tolist(), right[near].tolist(), strict=True)
+
+
+def _core(name: str) -> str:
+    one = form(name[:LONGEST])
+    return " ".join((one.turned or one).core)
