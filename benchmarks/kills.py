@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,6 @@ class Training:
 
     def __init__(self, folder: Path, dump: Path) -> None:
         self.folder, self.dump, self._stage = folder, dump, folder.with_suffix(".stage")
-        self.kills = 0
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._stage.unlink(missing_ok=True)
@@ -55,24 +56,22 @@ class Training:
 
     def complete(self) -> dict[str, float]:
         """Let it come to its end; returns the seconds of its stages."""
-        printed, _ = self._start().communicate()
+        with _ended(self._start()) as process:
+            printed, _ = process.communicate()
         self._stage.unlink()
         seconds: dict[str, float] = json.loads(printed.splitlines()[-1])
         return seconds
 
     def kill_in(self, stage: str, after: float) -> bool:
         """Kill it so many seconds after a stage has begun; says whether it was still in the stage."""
-        process, order = self._start(), ["", *STAGES]
-        while process.poll() is None and order.index(self._said()) < order.index(stage):
-            time.sleep(0.01)
-        end = time.monotonic() + after
-        while process.poll() is None and self._said() == stage and time.monotonic() < end:
-            time.sleep(0.01)
-        inside = process.poll() is None and self._said() == stage
-        process.kill()
-        process.communicate()
-        self.kills += inside
-        return inside
+        order = ["", *STAGES]
+        with _ended(self._start()) as process:
+            while process.poll() is None and order.index(self._said()) < order.index(stage):
+                time.sleep(0.01)
+            end = time.monotonic() + after
+            while process.poll() is None and self._said() == stage and time.monotonic() < end:
+                time.sleep(0.01)
+            return process.poll() is None and self._said() == stage
 
     def _said(self) -> str:
         try:
@@ -93,6 +92,16 @@ class Training:
         """Another training that goes on from here."""
         shutil.copytree(self.folder, folder)
         return Training(folder, self.dump)
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is killed at the end of the block, if it still runs."""
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def main(folder: Path | None = None, kills: int = KILLS, dump: Path | None = None) -> dict[str, Any]:

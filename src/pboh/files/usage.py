@@ -41,7 +41,7 @@ class Usage:
 
     def __init__(self, folders: Sequence[Path] = (), memory: int = 1 << 62) -> None:
         self.stages: dict[str, Used] = {}
-        self._folders, self._pages, self._stage = folders, memory // 4, ""
+        self._folders, self._pages, self._floor, self._stage = folders, memory // 4, 0, ""
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -57,6 +57,7 @@ class Usage:
     def stage(self, name: str) -> Iterator[None]:
         """What is used in the block is used by this stage; what others left in memory is given back."""
         release()
+        self._give_pages_back()
         used, started, worked = self.stages.setdefault(name, Used()), time.monotonic(), _processor_seconds()
         self._look(used, disk=True)
         self._stage = name
@@ -84,10 +85,15 @@ class Usage:
         looks = 0
         while not self._done.wait(EVERY):
             looks += 1
-            if psutil.Process().memory_info().shared > self._pages:
-                give_pages_back()
+            if _pages_of_files() > self._floor + self._pages:
+                self._give_pages_back()
             if looks % MEMORY_EVERY == 0 and (used := self.stages.get(self._stage)):
                 self._look(used, disk=looks % DISK_EVERY == 0)
+
+    def _give_pages_back(self) -> None:
+        """Let go of mapped arrays; what is left are libraries."""
+        give_pages_back()
+        self._floor = _pages_of_files()
 
     def _look(self, used: Used, disk: bool) -> None:
         with suppress(psutil.Error):
@@ -96,6 +102,10 @@ class Usage:
         if disk:
             with suppress(OSError):  # a file went while we looked
                 used.disk = max(used.disk, sum(folder_size(folder) for folder in self._folders))
+
+
+def _pages_of_files() -> int:
+    return int(getattr(psutil.Process().memory_info(), "shared", 0))
 
 
 def _processor_seconds() -> float:
