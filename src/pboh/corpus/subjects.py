@@ -219,7 +219,7 @@ def _told(
 def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
     """The type that the qualifier of every title says, and the one that its noun hints at.
 
-    Stardust (film) is a work, Lincoln Park sounds like a place; but Robert Plant is no plant.
+    Stardust (film) is a work, Lincoln Park sounds like a place; but Robert Plant is not a plant.
     """
     table = language(code)
     without = partial(pc.replace_substring_regex, replacement="")
@@ -234,7 +234,7 @@ def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
 
 
 def _qualified(inside: str, table: Language) -> str:
-    """What the words in brackets say, unless they are a name: Harbinger (DC Comics) is no comic."""
+    """What the words in brackets say, unless they are a name: Harbinger (DC Comics) is not a comic."""
     last = inside.partition(",")[0].removesuffix(")").rpartition(" ")[2]
     return "" if last.istitle() and table.ends else _noun_of(inside, table)
 

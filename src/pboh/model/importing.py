@@ -123,7 +123,7 @@ def _triple(line: bytes, language: str) -> Fact | None:
 
 
 def _unescaped(text: bytes) -> str:
-    """A literal or an address of N-Triples; what is no letter becomes a blank."""
+    """A literal or an address of N-Triples; control characters become blanks."""
     return _ESCAPE.sub(_letter, text.decode(errors="replace"))
 
 
