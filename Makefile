@@ -60,14 +60,14 @@ docs: $(READY)
 # The starter model: a finished model of the dumps, made small, and fitted again, because less evidence means other
 # probabilities. Pages that were set aside and the annotated development paragraphs fit it; nothing else is looked at.
 MEGABYTES ?= 37
-PARAGRAPHS := tests/data/paragraphs/development.jsonl
+DEVELOPMENT := tests/data/paragraphs/development.jsonl tests/data/paragraphs/newsroom.jsonl
 PAGES := build/whole/held-out.jsonl.gz\#0:200
 starter: $(READY)
 	@test -n "$(DUMPS)" || { echo "Say which dumps: make starter DUMPS=dump/*.bz2"; exit 2; }
-	$(BIN)/pboh train $(DUMPS) --out build/whole --gold $(PARAGRAPHS)
+	$(BIN)/pboh train $(DUMPS) --out build/whole $(DEVELOPMENT:%=--gold %)
 	$(BIN)/pboh prune --model build/whole --out build/starter --megabytes $(MEGABYTES)
-	$(BIN)/pboh calibrate --model build/starter --complete $(PARAGRAPHS) --validation '$(PAGES)'
-	$(BIN)/pboh evaluate --model build/starter --end-to-end --allow-tuned $(PARAGRAPHS)
+	$(BIN)/pboh calibrate --model build/starter $(DEVELOPMENT:%=--complete %) --validation '$(PAGES)'
+	$(BIN)/pboh evaluate --model build/starter --end-to-end --allow-tuned $(DEVELOPMENT)
 
 clean:
 	find src -name '*.nb[ic]' -delete

@@ -53,7 +53,7 @@ def test_names_are_found_in_other_styles(finder):
 
 
 def test_numbers_and_dates_are_not_names(finder):
-    assert likely(finder, "1996-12-06, 2–1, 000 or 12 %", 0.2) == []
+    assert likely(finder, "1996-12-06, 2–1, 000, 12 % or 25 °C", 0.2) == []
 
 
 def test_an_unknown_word_beside_a_name_is_noticed(finder):

@@ -19,7 +19,7 @@ from pboh.detection.feature_kernels import (
     write_features,
 )
 from pboh.detection.repeat_kernels import find_again
-from pboh.detection.token_kernels import S_NUMBER, S_ORDINAL, S_OTHER, SHAPES, SPACED, cut_sentences
+from pboh.detection.token_kernels import GLUED, S_NUMBER, S_ORDINAL, S_OTHER, SHAPES, SPACED, cut_sentences
 from pboh.detection.tokens import CAPITALISED, Tokens, code_points, sorts, tokens
 from pboh.model.link_probability import decode
 from pboh.model.store import Model
@@ -27,6 +27,7 @@ from pboh.text.hashing import Array
 
 LEAST = 0.12
 """Spans less probable than this are not reported."""
+_DEGREES = code_points("°º")
 SURE = 0.5
 """Names at least this probable are looked for again in the whole text."""
 
@@ -102,6 +103,7 @@ class Finder:
         first, last = spans[:used].T
         nothing = (cut.shape >= S_NUMBER) & (cut.shape <= S_ORDINAL)
         nothing |= (cut.shape >= S_OTHER) | (seen.known & PLAIN > 0)
+        nothing |= (cut.gap == GLUED) & np.isin(codes[np.maximum(cut.start - 1, 0)], _DEGREES)  # 25 °C
         words = np.concatenate([[0], np.cumsum(~nothing)])
         keep = words[last] > words[first]
         first, last, probability = first[keep], last[keep], probability[:used][keep]

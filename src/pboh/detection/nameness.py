@@ -1,6 +1,6 @@
 """Names and concepts apart, learned from how links are written: Paris is capitalised, free trade is not.
 
-An office is capitalised too, but it is no name: *Prime Minister* stands right before a person often enough.
+An office is capitalised too, but it is not a name: *Prime Minister* comes right before a person often enough.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PRIOR = 2.0  # links that the look of a title counts for
 _CLEAR = 3  # links that say enough about an entity to learn from it what a title's look means
 _LOOKS = 16
 _BLOCK = 1 << 20  # entities computed at a time
-_LEADING = 0.1  # share of an office's links that stand right before a person
+_LEADING = 0.1  # share of an office's links that come right before a person
 _LIKE_OTHERS = 20.0  # links that other entities with the same head word count for
 _SMALL_TOO = 6  # level up to which a word is sometimes written in small letters, as no nationality is
 _PERSON, _UNKNOWN, _OTHER = (TYPES.index(name) for name in ("person", "unknown", "other"))
@@ -62,7 +62,7 @@ def _looks(pages: Iterable[Page], person: Array) -> Array:
 
 
 def _offices(counts: Array, heads: Array, casing: CasingCounts, types: Array) -> Array:
-    """Entities whose links, and those of others with the same head word, stand before persons."""
+    """Entities whose links, and those of others with the same head word, come before persons."""
     words, group = np.unique(heads, return_inverse=True)
     leads, links = (np.bincount(group, counts[:, k], words.size) for k in (2, 3))
     alike = leads / np.maximum(links, 1)
