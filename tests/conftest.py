@@ -19,6 +19,8 @@ from hypothesis import settings
 from pboh.corpus.extract import extract
 from pboh.counts import CountOptions
 from pboh.counts.count import count
+from pboh.detection.finder_training import FinderOptions
+from pboh.learning.finishing import add_finder
 from pboh.linker import Linker, load
 from pboh.model.build import build_model
 from small_world import with_types
@@ -87,6 +89,29 @@ def world_counts(world_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -
 def world_model(world_counts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a model trained on the small world."""
     return once(tmp_path_factory, "world-model", lambda out: build_model(world_counts, out) and None)
+
+
+@pytest.fixture(scope="session")
+def counted_model(world_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model of the small world that knows how often names in running text are links."""
+
+    def make(out: Path) -> None:
+        counts = out.with_name("counted-counts")
+        count([world_corpus], counts, CountOptions(min_word_count=2, names_in_text=True))
+        build_model(counts, out)
+
+    return once(tmp_path_factory, "counted-model", make)
+
+
+@pytest.fixture(scope="session")
+def finding_model(world_corpus: Path, counted_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same model with a name finder."""
+
+    def make(out: Path) -> None:
+        shutil.copytree(counted_model, out)
+        add_finder(world_corpus, out, FinderOptions(rows=1 << 14, epochs=8, per_page=100))
+
+    return once(tmp_path_factory, "finding-model", make)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,13 @@ def world() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def prose(seed: int, size: int) -> bytes:
+    """Something that compresses about as well as prose."""
+    chance = random.Random(seed)
+    known = [bytes(chance.choices(b"etaoinshrdlu", k=chance.randrange(2, 9))) for _ in range(3000)]
+    return b" ".join(chance.choices(known, k=size // 6))
 
 
 def page(title: str, text: str, redirect: str | None = None, namespace: int = 0) -> str:

@@ -9,23 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.counts import CountOptions
-from pboh.counts.count import count
 from pboh.detection.dictionary import Dictionary
 from pboh.detection.finder import Finder
 from pboh.detection.finder_training import FinderOptions, train_finder
-from pboh.model.build import build_model
 from pboh.model.store import open_model
 
 OPTIONS = FinderOptions(rows=1 << 14, epochs=8, per_page=100)
 
 
 @pytest.fixture(scope="module")
-def model(world_corpus, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finder")
-    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
-    build_model(folder / "counts", folder / "model")
-    return open_model(folder / "model")
+def model(counted_model):
+    return open_model(counted_model)
 
 
 @pytest.fixture(scope="module")

@@ -110,31 +110,12 @@ def test_answers_are_restricted_by_type(typed_model, world_model, with_ruler):
     assert [(e.label_, e.kb_id_) for e in kept.ents] == [("ORG", "Dortmund")]
 
 
-@pytest.fixture(scope="module")
-def finding(world_corpus, tmp_path_factory):
-    """A model with a name finder, which weighs hints."""
-    from pboh.counts import CountOptions
-    from pboh.counts.count import count
-    from pboh.detection.finder_training import FinderOptions, train_finder
-    from pboh.model.build import build_model
-    from pboh.model.store import changing, open_model, put_arrays, read_manifest
-
-    folder = tmp_path_factory.mktemp("finding")
-    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
-    build_model(folder / "counts", folder / "model")
-    options = FinderOptions(rows=1 << 14, epochs=8, per_page=100)
-    arrays = train_finder(world_corpus, open_model(folder / "model"), options)
-    with changing(folder / "model"):
-        put_arrays(folder / "model", read_manifest(folder / "model"), arrays)
-    return folder / "model"
-
-
 def detection(doc, name):
     return next((ent._.pboh.detection for ent in doc.ents if ent.text == name), 0.0)
 
 
-def test_spans_of_a_group_are_weighed(finding):
-    nlp = make(finding, hints="ner", detect_threshold=0.0)
+def test_spans_of_a_group_are_weighed(finding_model):
+    nlp = make(finding_model, hints="ner", detect_threshold=0.0)
     sure = {}
     for score in (None, 0.05, 0.99):
         doc = nlp.make_doc(TEXT)
@@ -151,8 +132,8 @@ def test_spans_of_a_group_are_weighed(finding):
     assert sure[0.05] < sure[None] < sure[0.99]
 
 
-def test_a_recogniser_may_leave_its_scores_on_spans(finding):
-    nlp = make(finding, hints="ner", detect_threshold=0.0)
+def test_a_recogniser_may_leave_its_scores_on_spans(finding_model):
+    nlp = make(finding_model, hints="ner", detect_threshold=0.0)
     Span.set_extension("score", default=None, force=True)
     try:
         sure = []
@@ -167,9 +148,9 @@ def test_a_recogniser_may_leave_its_scores_on_spans(finding):
         Span.remove_extension("score")
 
 
-def test_entities_of_an_earlier_component_may_be_weighed_instead_of_kept(finding, with_ruler):
-    kept = with_ruler("late goal", "Bayern", model=str(finding), detect=True)(TEXT)
-    weighed = with_ruler("late goal", "Bayern", model=str(finding), hints="ents")(TEXT)
+def test_entities_of_an_earlier_component_may_be_weighed_instead_of_kept(finding_model, with_ruler):
+    kept = with_ruler("late goal", "Bayern", model=str(finding_model), detect=True)(TEXT)
+    weighed = with_ruler("late goal", "Bayern", model=str(finding_model), hints="ents")(TEXT)
     assert "late goal" in links(kept) and "late goal" not in links(weighed)
     assert {e.text: e.label_ for e in weighed.ents}["Bayern"] == "ORG"
     assert links(weighed)["Bayern"] == "FC Bayern Munich" and 0 < detection(weighed, "Bayern") < 1

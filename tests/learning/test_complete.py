@@ -7,28 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pboh.counts import CountOptions
-from pboh.counts.count import count
-from pboh.detection.finder_training import FinderOptions, train_finder
 from pboh.evaluation.datasets.core import Dataset, GoldDocument, GoldMention
 from pboh.learning.calibration import calibrate
 from pboh.learning.complete import SilverPages
-from pboh.linker import Linker
-from pboh.model.build import build_model
-from pboh.model.store import open_model
+from pboh.linker import Linker, load
 
 TEXT = "Müller scored a late goal when Bayern beat Dortmund. Then Bayern went home to rest, and so did we."
 
 
 @pytest.fixture(scope="module")
-def finding(world_corpus, tmp_path_factory) -> Linker:
+def finding(finding_model) -> Linker:
     """A linker over the small world that has a finder."""
-    folder = tmp_path_factory.mktemp("finding")
-    count([world_corpus], folder / "counts", CountOptions(min_word_count=2, names_in_text=True))
-    build_model(folder / "counts", folder / "model")
-    model = open_model(folder / "model")
-    arrays = train_finder(world_corpus, model, FinderOptions(rows=1 << 14, epochs=8, per_page=100))
-    return Linker(replace(model, arrays={**model.arrays, **arrays}))
+    return load(finding_model)
 
 
 def page(*links, text=TEXT, title="Some match"):

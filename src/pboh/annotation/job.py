@@ -23,7 +23,16 @@ from pboh.files.memory import processors
 from pboh.files.progress import Report, silent
 from pboh.files.usage import Usage
 from pboh.files.workers import Workers, ordered_map
-from pboh.files.writing import LOCK, claimed, disk_errors, file_state, read_json, write_json, written_aside
+from pboh.files.writing import (
+    LOCK,
+    claimed,
+    disk_errors,
+    file_state,
+    read_json,
+    write_json,
+    write_whole,
+    written_aside,
+)
 from pboh.linker import model_folder
 from pboh.model.store import fingerprint
 
@@ -265,8 +274,7 @@ def _make(
     ):
         journal.write(b"\n")  # after a line that was cut off
         for _, (data, part) in pool.run(tasks):
-            with written_aside(parts.path(part.part)) as aside:
-                aside.write_bytes(data)
+            write_whole(parts.path(part.part), data)
             journal.write(msgspec.json.encode(part) + b"\n")
             journal.flush()
             done[part.part] = part

@@ -13,7 +13,7 @@ from pboh.cli import app, options, printing
 from pboh.errors import InputError
 from pboh.files.memory import processors
 from pboh.files.progress import console, progress
-from pboh.files.writing import write_json, written_aside
+from pboh.files.writing import write_json, write_whole
 
 if TYPE_CHECKING:
     from pboh.evaluation.datasets import Dataset
@@ -149,12 +149,8 @@ def _ablate(linker: Linker, datasets: list[Dataset], names: list[str], workers: 
     with progress("ablating") as bar:
         rows = ablate(linker, datasets, find_extensions(names), workers=workers, report=bar)
     tables = ablation_tables(rows)
-
-    def write(report: Path) -> None:
-        with written_aside(report) as aside:
-            aside.write_text("\n".join(table.markdown() for table in tables), encoding="utf-8")
-
-    return _Found(tables, [asdict(row) for row in rows], write)
+    text = "\n".join(table.markdown() for table in tables)
+    return _Found(tables, [asdict(row) for row in rows], lambda report: write_whole(report, text))
 
 
 def _end_to_end(sides: list[_Side], datasets: list[Dataset], linking: dict[str, Any]) -> _Found:

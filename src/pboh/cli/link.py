@@ -15,7 +15,7 @@ from typer import Argument, Option
 from pboh.cli import app, options
 from pboh.cli.printing import output
 from pboh.document import NO_ENTITY, Document, Facts, Mention
-from pboh.files.writing import written_aside
+from pboh.files.writing import write_whole
 
 COLUMNS = "start", "end", "probability", "detection", "mention", "entity", "id", "type", "description"
 """Of the table where it is not for a terminal."""
@@ -69,8 +69,7 @@ def link_command(
         sys.stdout.buffer.write(written)
         sys.stdout.buffer.flush()
     else:
-        with written_aside(out) as aside:
-            aside.write_bytes(written)
+        write_whole(out, written)
 
 
 def _written(document: Document, format: str, name: str | None) -> str:

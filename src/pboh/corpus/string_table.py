@@ -60,12 +60,11 @@ class StringTable(Strings):
         bounds = self.bounds[first : self.size[0] + 1]
         return bounds - bounds[0], self.letters[bounds[0] : bounds[-1]]
 
-    def texts(self, first: int = 0) -> list[str]:
-        """The strings from a number on, decoded."""
-        bounds, letters = self.strings(first)
-        encoding = "utf-8" if letters.dtype == np.uint8 else "utf-32-le"
-        pieces = (letters[start:end].tobytes() for start, end in pairwise(bounds.tolist()))
-        return [piece.decode(encoding, "surrogatepass") for piece in pieces]
+    def texts(self) -> list[str]:
+        """The strings of a table of UTF-8, decoded."""
+        bounds, letters = self.strings()
+        data = letters.tobytes()
+        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(bounds.tolist())]
 
 
 def _slots(count: int) -> Uint64:

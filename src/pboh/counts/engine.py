@@ -17,7 +17,7 @@ from pboh.errors import CorpusError, CountsError, InputError, OutputError
 from pboh.files.compression import DAMAGE, decoded
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
 from pboh.files.memory import processors
-from pboh.files.writing import claimed, disk_errors, remove, written_aside
+from pboh.files.writing import claimed, disk_errors, remove, write_whole, written_aside
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
@@ -110,8 +110,7 @@ class DuckDB:
             raise CorpusError(f"this file cannot be read ({error})", where=path) from error
 
     def write_text(self, path: str, text: str) -> None:
-        with written_aside(Path(path)) as aside:
-            aside.write_text(text, encoding="utf-8")
+        write_whole(Path(path), text)
 
     def delete(self, path: str) -> None:
         with disk_errors(Path(path)):

@@ -14,7 +14,7 @@ from pboh.evaluation.mistakes import KINDS
 from pboh.evaluation.runner import Evaluation, compare_models, compare_systems, system_name
 from pboh.evaluation.svg import Series, assets
 from pboh.evaluation.tables import Table
-from pboh.files.writing import written_aside
+from pboh.files.writing import write_whole
 
 _SECTIONS = {
     "results": "Results",
@@ -30,13 +30,7 @@ _SECTIONS = {
 
 def write_report(path: Path, evaluation: Evaluation, other: Evaluation | None = None) -> None:
     """Write the report, whole or not at all; ``other`` is a second model to compare with."""
-    write_page(path, render_report(evaluation, other))
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page, whole or not at all."""
-    with written_aside(path) as aside:
-        aside.write_text(page, encoding="utf-8")
+    write_whole(path, render_report(evaluation, other))
 
 
 def render_report(evaluation: Evaluation, other: Evaluation | None = None) -> str:

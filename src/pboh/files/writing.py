@@ -155,10 +155,15 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a small file, whole or not at all."""
+    with written_aside(path) as aside:
+        aside.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write ``value`` as indented JSON, whole or not at all."""
-    with written_aside(path) as aside:
-        aside.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
 def read_json(path: Path, what: str, error: type[PbohError] = InputError) -> Any:

@@ -11,9 +11,9 @@ import pboh
 from pboh.evaluation import svg
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.metrics import macro_scores, micro_scores, percent
-from pboh.evaluation.report import write_page
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import scoring, value_of, written
+from pboh.files.writing import write_whole
 from pboh.learning.grid import Trial, Tuning, differences
 from pboh.linker import Linker
 
@@ -94,7 +94,7 @@ def write_tuning_report(
             for parameter, trials in tuning.curves().items()
         ],
     )  # fmt: skip
-    write_page(path, page)
+    write_whole(path, page)
 
 
 def _effect(trial: Trial) -> svg.Effect:

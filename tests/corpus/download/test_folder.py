@@ -6,7 +6,6 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from wikimedia_server import (
     instead,
     path_of,
     reset,
-    running_mirror,
     silent_for_a_while,
     status,
 )
@@ -34,13 +32,6 @@ from pboh.corpus.download.http import Manners
 from pboh.corpus.download.mirror import list_parts
 from pboh.errors import CorpusError, DownloadError, InputError, OutputError
 from pboh.files.writing import claimed
-
-
-@pytest.fixture
-def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
-    monkeypatch.setenv("no_proxy", "*")
-    with running_mirror() as mirror:
-        yield mirror
 
 
 def get(mirror: Mirror, out: Path, waits: list[float] | None = None, **options: Any) -> Any:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wikimedia_server import BODIES, NAMES, STATUS, Mirror, running_mirror
+from wikimedia_server import BODIES, NAMES, STATUS, Mirror
 
 from pboh.corpus.download.mirror import list_parts, select_parts
 from pboh.errors import DownloadError, InputError, PbohError
-
-
-@pytest.fixture
-def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
-    monkeypatch.setenv("no_proxy", "*")
-    with running_mirror() as mirror:
-        yield mirror
 
 
 def test_parts_are_listed_in_page_order_without_index_and_whole(mirror: Mirror) -> None:

@@ -8,21 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from corpus_helpers import DATA
+from corpus_helpers import DATA, prose
 
 from pboh.corpus.readers import bz2_blocks
 from pboh.corpus.readers.bz2_blocks import BLOCK, END
 from pboh.errors import CorpusError
 
-
-def text(seed: int, size: int) -> bytes:
-    """Something that compresses about as well as prose."""
-    chance = random.Random(seed)
-    known = [bytes(chance.choices(b"etaoinshrdlu", k=chance.randrange(2, 9))) for _ in range(3000)]
-    return b" ".join(chance.choices(known, k=size // 6))
-
-
-PLAIN = text(1, 2_500_000)
+PLAIN = prose(1, 2_500_000)
 
 
 def decoded(path: Path, step: int) -> bytes:
@@ -95,7 +87,7 @@ def test_marks_are_found_at_every_bit(mark: int) -> None:
 
 # --- damage --------------------------------------------------------------------------------------------
 
-PIECES = [text(seed, size) for seed, size in ((1, 120_000), (2, 20_000), (3, 120_000))]
+PIECES = [prose(seed, size) for seed, size in ((1, 120_000), (2, 20_000), (3, 120_000))]
 PACKED = b"".join(bz2.compress(piece[:20_000] * (len(piece) // 20_000), 1) for piece in PIECES)
 WHOLE = bz2.decompress(PACKED)
 

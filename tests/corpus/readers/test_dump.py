@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import bz2
-import random
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus_helpers import dump, page, world
+from corpus_helpers import dump, page, prose, world
 from hypothesis import given
 from hypothesis import strategies as st
 from worst_cases import assert_linear, worst_cases
@@ -17,16 +16,6 @@ from worst_cases import assert_linear, worst_cases
 from pboh.corpus.readers.chunks import Chunk, Source, chunks, read
 from pboh.corpus.readers.dump import open_source, pages, read_header
 from pboh.errors import CorpusError, InputError
-
-
-def text(seed: int, size: int) -> bytes:
-    """Something that compresses about as well as prose."""
-    chance = random.Random(seed)
-    known = [bytes(chance.choices(b"etaoinshrdlu", k=chance.randrange(2, 9))) for _ in range(3000)]
-    return b" ".join(chance.choices(known, k=size // 6))
-
-
-PLAIN = text(1, 2_500_000)
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=6), st.integers(1, 400))
@@ -46,13 +35,14 @@ def test_every_page_is_read_once(lengths: list[int], size: int) -> None:
 
 
 def test_parts_of_plain_and_bz2_files_make_the_whole(tmp_path: Path) -> None:
-    for name, content in (("d.xml", PLAIN), ("d.bz2", bz2.compress(PLAIN, 1))):
+    plain = prose(1, 2_500_000)
+    for name, content in (("d.xml", plain), ("d.bz2", bz2.compress(plain, 1))):
         path = tmp_path / name
         path.write_bytes(content)
         source = Source(path, "bz2" if name.endswith("bz2") else "plain", "xml", len(content))
         parts = list(chunks([source, source], 300_000))
         assert [part.number for part in parts] == list(range(len(parts)))
-        assert b"".join(read(part)[0] for part in parts) == 2 * PLAIN
+        assert b"".join(read(part)[0] for part in parts) == 2 * plain
 
 
 def test_pages_as_they_stand_in_a_dump(tmp_path: Path) -> None:

@@ -19,9 +19,6 @@ class Vocabulary:
         self.encode("\n".join(sorted(stop_words(language))))
         self._stop = int(self._strings.size[0])
 
-    def __len__(self) -> int:
-        return int(self._strings.size[0]) - self._stop
-
     def letters(self) -> tuple[Int64, Bytes]:
         """The words by number, as UTF-8: where each begins (and the last one ends), and the bytes."""
         bounds, codes = self._strings.strings(self._stop)
@@ -29,10 +26,6 @@ class Vocabulary:
         ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         letters = codes.tobytes().decode("utf-32-le", "surrogatepass").encode("utf-8", "surrogatepass")
         return ends[bounds], np.frombuffer(letters, np.uint8)
-
-    def texts(self) -> list[str]:
-        """The words, by number."""
-        return self._strings.texts(self._stop)
 
     def encode(self, text: str | Bytes) -> tuple[Int32, Int32, Int32]:
         """Start, end and number of every content word of a text (or its UTF-8); new words are added."""
