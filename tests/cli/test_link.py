@@ -187,5 +187,5 @@ def test_prune_and_calibrate(world_model, tmp_path, monkeypatch):
     run("calibrate", "--model", model, "--validation", tmp_path / "gold.jsonl", "--json", fitted)
     assert set(json.loads(fitted.read_text())) == {"calibration", "detection"}
     info = json.loads((model / "model.json").read_text())
-    assert info["calibration"]["knots"]
+    assert info["calibration"]["weights"]
     assert info["settings"]["threshold"] > 0

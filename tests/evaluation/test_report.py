@@ -110,7 +110,7 @@ def test_unwritable(evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OutputError, match="no space"):
         write_report(tmp_path / "report.html", evaluation)
     assert list(tmp_path.iterdir()) == []

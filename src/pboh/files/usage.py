@@ -20,7 +20,7 @@ from pboh.files.memory import release, together
 from pboh.files.writing import folder_size
 
 EVERY = 0.02  # seconds between two looks at the pages of mapped files
-MEMORY_EVERY, DISK_EVERY = 5, 50  # of these, how many to a look at all memory, and at the disk
+MEMORY_EVERY, RARELY = 5, 50  # of these, how many to a look at memory, and at processes and the disk
 
 
 @dataclass(slots=True)
@@ -41,6 +41,7 @@ class Usage:
 
     def __init__(self, folders: Sequence[Path] = (), memory: int = 1 << 62) -> None:
         self.stages: dict[str, Used] = {}
+        self._below: list[int] = []  # processes that this one started
         self._folders, self._pages, self._floor, self._stage = folders, memory // 4, 0, ""
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -59,13 +60,13 @@ class Usage:
         release()
         self._give_pages_back()
         used, started, worked = self.stages.setdefault(name, Used()), time.monotonic(), _processor_seconds()
-        self._look(used, disk=True)
+        self._look(used, rarely=True)
         self._stage = name
         try:
             yield
         finally:
             self._stage = ""
-            self._look(used, disk=True)
+            self._look(used, rarely=True)
             used.seconds += time.monotonic() - started
             used.processor_seconds += _processor_seconds() - worked
 
@@ -88,18 +89,20 @@ class Usage:
             if _pages_of_files() > self._floor + self._pages:
                 self._give_pages_back()
             if looks % MEMORY_EVERY == 0 and (used := self.stages.get(self._stage)):
-                self._look(used, disk=looks % DISK_EVERY == 0)
+                self._look(used, rarely=looks % RARELY == 0)
 
     def _give_pages_back(self) -> None:
         """Let go of mapped arrays; what is left are libraries."""
         give_pages_back()
         self._floor = _pages_of_files()
 
-    def _look(self, used: Used, disk: bool) -> None:
+    def _look(self, used: Used, rarely: bool) -> None:
+        """Look at the memory of known processes; now and then, look for new ones and at the disk."""
         with suppress(psutil.Error):
-            below = psutil.Process().children(recursive=True)
-            used.memory = max(used.memory, together([os.getpid(), *(process.pid for process in below)]))
-        if disk:
+            if rarely:  # it takes milliseconds
+                self._below = [process.pid for process in psutil.Process().children(recursive=True)]
+            used.memory = max(used.memory, together([os.getpid(), *self._below]))
+        if rarely:
             with suppress(OSError):  # a file went while we looked
                 used.disk = max(used.disk, sum(folder_size(folder) for folder in self._folders))
 

@@ -62,10 +62,8 @@ _TRIPLE = re.compile(
 )
 _RESOURCE = re.compile(r"(?:(?P<language>[a-z-]{2,12})\.)?dbpedia\.org/resource/(?P<title>.+)")
 _ITEM = re.compile(r"www\.wikidata\.org/entity/Q(\d{1,10})")
-_TYPE, _INSTANCE_OF = (
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
-    "http://www.wikidata.org/prop/direct/P31",
-)
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_INSTANCE_OF = "http://www.wikidata.org/prop/direct/P31"
 _DESCRIPTION = "http://schema.org/description"
 
 
@@ -280,17 +278,13 @@ def add_types(
 
 def _merged(model: Model, known: _Known, letters: IO[bytes]) -> dict[str, Array]:
     """The arrays of the model with what is new."""
-    size, arrays = model.entities, {}
-    if known.types.any():
-        types, sure = (
-            np.array(model[name]) if name in model else np.zeros(size, np.uint8)
-            for name in ("entity_type", "entity_type_sure")
-        )
-        arrays["entity_type"] = np.where(known.types > 0, known.types, types)
-        arrays["entity_type_sure"] = np.where(known.types > 0, SURE, sure).astype(np.uint8)
+    own, told, arrays = model.arrays, known.types > 0, {}
+    if told.any():
+        arrays["entity_type"] = np.where(told, known.types, own.get("entity_type", np.uint8(0)))
+        sure = np.where(told, SURE, own.get("entity_type_sure", np.uint8(0)))
+        arrays["entity_type_sure"] = sure.astype(np.uint8)
     if known.ids.any():
-        ids = np.array(model[ID]) if ID in model else np.zeros(size, np.uint32)
-        arrays[ID] = np.where(known.ids > 0, known.ids, ids)
+        arrays[ID] = np.where(known.ids > 0, known.ids, own.get(ID, np.uint32(0)))
     if known.sizes.any():
         arrays |= _descriptions(model, known, letters)
     return arrays
@@ -300,18 +294,13 @@ def _descriptions(model: Model, known: _Known, letters: IO[bytes]) -> dict[str, 
     """Descriptions of the model, those that are new in the place of old ones."""
     letters.flush()
     new = np.memmap(letters, np.uint8, "r")
-    old = np.asarray(model["description_blob"]) if "description_blob" in model else np.empty(0, np.uint8)
-    offsets = (
-        model["description_offsets"]
-        if "description_offsets" in model
-        else np.zeros(model.entities + 1, np.int64)
-    )
+    old = model.arrays.get("description_blob", np.empty(0, np.uint8))
+    offsets = model.arrays.get("description_offsets", np.zeros(model.entities + 1, np.int64))
     replaced = known.sizes > 0
     bounds = offsets_of_sizes(np.where(replaced, known.sizes, np.diff(offsets)))
     blob = np.empty(int(bounds[-1]), np.uint8)
     for entity in np.flatnonzero(np.diff(bounds)).tolist():
         source, start = (new, known.starts[entity]) if replaced[entity] else (old, offsets[entity])
-        blob[bounds[entity] : bounds[entity + 1]] = source[
-            start : start + bounds[entity + 1] - bounds[entity]
-        ]
+        size = bounds[entity + 1] - bounds[entity]
+        blob[bounds[entity] : bounds[entity + 1]] = source[start : start + size]
     return {"description_blob": blob, "description_offsets": bounds}
