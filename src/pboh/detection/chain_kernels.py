@@ -8,7 +8,9 @@ of the second; p(y₁…yₙ) ∝ exp(Σ scores). Forward and backward sums are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
+
+from pboh.text.hash_kernels import helper
 
 OUTSIDE, BEGIN, INSIDE, LAST, UNIT = range(5)
 LABELS = 5
@@ -32,7 +34,7 @@ def exponentials(transitions, out):  # type: ignore[no-untyped-def]
                 out[c, y, z] = np.exp(transitions[c, y, z]) if _follows(y, z) else 0.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def potentials(features, weights, first, last, psi):  # type: ignore[no-untyped-def]
     """exp of every token's label scores, up to a factor per token."""
     for i in range(first, last):
@@ -51,7 +53,7 @@ def potentials(features, weights, first, last, psi):  # type: ignore[no-untyped-
         psi[i - first, UNIT] = np.exp(max(s4 - top, LOWEST))
 
 
-@njit(cache=True, nogil=True)
+@helper
 def forward_backward(psi, sort, step, alpha, beta, scale):  # type: ignore[no-untyped-def]
     """Scaled sums α, β with α[i,y]·β[i,y] = p(y_i = y), for one sentence; returns its log partition sum.
 
@@ -87,7 +89,7 @@ def forward_backward(psi, sort, step, alpha, beta, scale):  # type: ignore[no-un
     return total
 
 
-@njit(cache=True, nogil=True)
+@helper
 def sentence_spans(psi, sort, step, alpha, beta, scale, least, offset, out, probability, used):  # type: ignore[no-untyped-def]
     """Append every span of one sentence that is a name with at least probability ``least``.
 
@@ -117,7 +119,7 @@ def sentence_spans(psi, sort, step, alpha, beta, scale, least, offset, out, prob
 @njit(cache=True, nogil=True)
 def find_spans(features, sort, sentence, weights, step, least, out, probability):  # type: ignore[no-untyped-def]
     """All spans of a text with at least probability ``least``, in order of sentences; returns how many."""
-    n, used, first = sentence.size, 0, 0
+    n, used, first = sentence.size, int64(0), int64(0)  # not constants, for which helpers would compile twice
     alpha, beta, psi = np.empty((n, LABELS)), np.empty((n, LABELS)), np.empty((n, LABELS))
     scale = np.empty(n)
     while first < n:
@@ -144,7 +146,7 @@ def find_spans(features, sort, sentence, weights, step, least, out, probability)
     return used
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _log_likelihood(psi, sort, step, label, total):  # type: ignore[no-untyped-def]
     """log p of the given labels."""
     value, before = -total, OUTSIDE
@@ -154,7 +156,7 @@ def _log_likelihood(psi, sort, step, label, total):  # type: ignore[no-untyped-d
     return value
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _keep(features, dropout, state, kept):  # type: ignore[no-untyped-def]
     """Copy feature rows, a share of them replaced by row 0 at random (xorshift); returns the random state."""
     for i in range(features.shape[0]):
@@ -166,7 +168,7 @@ def _keep(features, dropout, state, kept):  # type: ignore[no-untyped-def]
     return state
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _learn_steps(c, before, gold, expected, transitions, squares, rate):  # type: ignore[no-untyped-def]
     """Follow the slope (is y, y′) − p(y, y′) of the transitions into one token."""
     for y in range(LABELS):
@@ -176,7 +178,7 @@ def _learn_steps(c, before, gold, expected, transitions, squares, rate):  # type
             transitions[c, y, z] += rate * slope / np.sqrt(squares[c, y, z] + 1e-6)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _learn_token(rows, gold, chance, weights, squares, rate, decay):  # type: ignore[no-untyped-def]
     """Follow the slope (is y) − p(y) for every feature of one token; ``decay`` pulls weights towards 0."""
     for z in range(1, LABELS):

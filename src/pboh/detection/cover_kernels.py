@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pboh.text.hash_kernels import first_at_least
+
 
 @njit(cache=True, nogil=True)
 def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
@@ -16,8 +18,9 @@ def best_cover(start, end, weight):  # type: ignore[no-untyped-def]
     best = np.zeros(n + 1)
     before = np.empty(n, np.int64)
     for k in range(n):
-        before[k] = np.searchsorted(end[:k], start[k], side="right")
-        best[k + 1] = max(best[k], weight[k] + best[before[k]])
+        before[k] = first_at_least(end, 0, k, start[k] + 1)
+        added = weight[k] + best[before[k]]
+        best[k + 1] = added if added > best[k] else best[k]
     taken = np.zeros(n, np.bool_)
     k = n
     while k > 0:
@@ -36,6 +39,7 @@ def strongest_rivals(start, end, weight):  # type: ignore[no-untyped-def]
     for i in range(start.size):
         j = i + 1
         while j < start.size and start[j] < end[i]:
-            out[i], out[j] = max(out[i], weight[j]), max(out[j], weight[i])
+            out[i] = weight[j] if weight[j] > out[i] else out[i]
+            out[j] = weight[i] if weight[i] > out[j] else out[j]
             j += 1
     return out

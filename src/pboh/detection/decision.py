@@ -105,7 +105,9 @@ def text_features(rows: Possibilities, text: str, surfaces: Sequence[str]) -> di
     return {
         "name": log_odds(np.clip(rows.name, 1e-3, 1 - 1e-3)),
         # it helps where the sentence tells little; and what is inside another name may be a name elsewhere
-        "again": rows.again * (1 - rows.name) * (1 - strongest_rivals(rows.start, rows.end, rows.name)),
+        "again": rows.again
+        * (1 - rows.name)
+        * (1 - strongest_rivals(rows.start, rows.end, np.ascontiguousarray(rows.name))),
         "link": log_odds(np.clip(rows.link, 1e-3, 1)),
         "capital": capital,
         "words": np.log([1 + surface.count(" ") for surface in surfaces]) if surfaces else capital,

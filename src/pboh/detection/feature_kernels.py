@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import int64, njit, uint32, uint64
 
 from pboh.detection.token_kernels import (
     NEW_LINE,
@@ -16,7 +16,7 @@ from pboh.detection.token_kernels import (
     S_SMALL,
     S_TITLE,
 )
-from pboh.text.hash_kernels import EMPTY, slot_of
+from pboh.text.hash_kernels import EMPTY, helper, slot_of
 
 FEATURES = 34
 _BEYOND = uint64(0x5BD1E995)  # stands for a token outside the sentence
@@ -36,7 +36,7 @@ def _capital(shape):  # type: ignore[no-untyped-def]
     return S_TITLE <= shape <= S_INITIAL or shape in (S_MIXED, S_CODE)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _affix(codes, lower, start, end):  # type: ignore[no-untyped-def]
     h = uint64(0xCBF29CE484222325)
     for k in range(start, end):
@@ -51,7 +51,9 @@ def own_casing(word, shape, sentence, out):  # type: ignore[no-untyped-def]
     size = 16
     while size < 2 * n:
         size *= 2
-    key, flag = np.full(size, EMPTY), np.zeros(size, np.uint8)
+    key, flag = np.empty(size, np.uint64), np.zeros(size, np.uint8)
+    for k in range(size):
+        key[k] = EMPTY
     for i in range(n):
         if shape[i] > S_LETTERS:
             continue
@@ -134,50 +136,50 @@ def dictionary_tags(first, last, link, share, tag, longest):  # type: ignore[no-
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _letters(codes, lower, start, end, large, row, mask):  # type: ignore[no-untyped-def]
+def _letters(codes, lower, start, end, large, value):  # type: ignore[no-untyped-def]
     """Endings and beginning of a word."""
     for length in range(2, 5):
-        ending = _affix(codes, lower, max(start, end - length), end)
-        row[6 + length] = _row(6 + length, ending * uint64(2) + large, mask)
-    row[11] = _row(11, _affix(codes, lower, start, min(end, start + 3)) * uint64(2) + large, mask)
+        ending = _affix(codes, lower, end - length if end - length > start else start, end)
+        value[6 + length] = ending * uint64(2) + large
+    value[11] = _affix(codes, lower, start, start + 3 if start + 3 < end else end) * uint64(2) + large
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _words(w, s, large, begins, row, mask):  # type: ignore[no-untyped-def]
+@helper
+def _words(w, s, large, begins, value):  # type: ignore[no-untyped-def]
     """The word and its neighbours ``w``, alone, in pairs and with its shape ``s[2]``."""
     high = uint64(32)
-    row[1] = _row(1, w[2], mask)
-    row[2] = _row(2, w[1], mask)
-    row[3] = _row(3, w[3], mask)
-    row[4] = _row(4, w[0], mask)
-    row[5] = _row(5, w[4], mask)
-    row[6] = _row(6, (w[2] << high) | w[1], mask)
-    row[7] = _row(7, (w[2] << high) | w[3], mask)
-    row[22] = _row(22, w[2] * 32 + s[2], mask)
-    row[24] = _row(24, w[1] * 32 + s[2], mask)
-    row[25] = _row(25, w[3] * 32 + s[2], mask)
-    row[27] = _row(27, (w[1] << high) | w[3], mask)
-    row[28] = _row(28, w[2] * 2 + begins, mask)
-    row[30] = _row(30, w[0] * 64 + s[1] * 2 + large, mask)
-    row[31] = _row(31, w[4] * 64 + s[3] * 2 + large, mask)
+    value[1] = w[2]
+    value[2] = w[1]
+    value[3] = w[3]
+    value[4] = w[0]
+    value[5] = w[4]
+    value[6] = (w[2] << high) | w[1]
+    value[7] = (w[2] << high) | w[3]
+    value[22] = w[2] * 32 + s[2]
+    value[24] = w[1] * 32 + s[2]
+    value[25] = w[3] * 32 + s[2]
+    value[27] = (w[1] << high) | w[3]
+    value[28] = w[2] * 2 + begins
+    value[30] = w[0] * 64 + s[1] * 2 + large
+    value[31] = w[4] * 64 + s[3] * 2 + large
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _signs(s, c, t, style, own, begins, row, mask):  # type: ignore[no-untyped-def]
+@helper
+def _signs(s, c, t, style, own, begins, value):  # type: ignore[no-untyped-def]
     """Shapes ``s``, casing ``c`` and dictionary tags ``t`` of the token and its neighbours."""
-    row[0] = _row(0, s[2] * 8 + style, mask)
-    row[12] = _row(12, ((s[1] * 32 + s[2]) * 32 + s[3]) * 8 + style, mask)
-    row[13] = _row(13, ((s[2] * 32 + s[3]) * 32 + s[4]) * 8 + style, mask)
-    row[14] = _row(14, ((s[0] * 32 + s[1]) * 32 + s[2]) * 8 + style, mask)
-    row[15] = _row(15, ((s[2] * 256 + c[1]) * 2 + begins) * 8 + style, mask)
-    row[16] = _row(16, ((c[0] * 256 + c[1]) * 32 + s[2]) * 32 + s[1], mask)
-    row[17] = _row(17, ((c[2] * 256 + c[1]) * 32 + s[2]) * 32 + s[3], mask)
-    row[18] = _row(18, (t[1] * 32 + s[2]) * 8 + style, mask)
-    row[19] = _row(19, t[0] * 256 + t[1], mask)
-    row[20] = _row(20, t[2] * 256 + t[1], mask)
-    row[26] = _row(26, (t[1] * 256 + c[1]) * 32 + s[2], mask)
-    row[29] = _row(29, ((own * 2 + begins) * 32 + s[2]) * 256 + c[1], mask)
-    row[32] = _row(32, (c[1] * 8 + style) * 256 + t[1], mask)
+    value[0] = s[2] * 8 + style
+    value[12] = ((s[1] * 32 + s[2]) * 32 + s[3]) * 8 + style
+    value[13] = ((s[2] * 32 + s[3]) * 32 + s[4]) * 8 + style
+    value[14] = ((s[0] * 32 + s[1]) * 32 + s[2]) * 8 + style
+    value[15] = ((s[2] * 256 + c[1]) * 2 + begins) * 8 + style
+    value[16] = ((c[0] * 256 + c[1]) * 32 + s[2]) * 32 + s[1]
+    value[17] = ((c[2] * 256 + c[1]) * 32 + s[2]) * 32 + s[3]
+    value[18] = (t[1] * 32 + s[2]) * 8 + style
+    value[19] = t[0] * 256 + t[1]
+    value[20] = t[2] * 256 + t[1]
+    value[26] = (t[1] * 256 + c[1]) * 32 + s[2]
+    value[29] = ((own * 2 + begins) * 32 + s[2]) * 256 + c[1]
+    value[32] = (c[1] * 8 + style) * 256 + t[1]
 
 
 @njit(cache=True, nogil=True)
@@ -187,7 +189,7 @@ def write_features(  # type: ignore[no-untyped-def]
     """Write the rows of every token's features to ``out``; ``mask`` is the number of rows of weights − 1."""
     n = start.size
     w, s = np.empty(5, np.uint64), np.empty(5, np.uint64)
-    c, t = np.empty(3, np.uint64), np.empty(3, np.uint64)
+    c, t, value = np.empty(3, np.uint64), np.empty(3, np.uint64), np.empty(FEATURES, np.uint64)
     for i in range(n):
         for k in range(5):
             j = i + k - 2
@@ -197,20 +199,22 @@ def write_features(  # type: ignore[no-untyped-def]
             if 1 <= k <= 3:
                 c[k - 1] = known[j] if inside else 128
                 t[k - 1] = tag[j] if inside else 255
-        row, large = out[i], uint64(_capital(shape[i]))
+        large = uint64(_capital(shape[i]))
         begins = uint64(s[1] == 31 or (s[0] == 31 and s[1] > S_LETTERS))
-        _words(w, s, large, begins, row, mask)
+        _words(w, s, large, begins, value)
         if shape[i] < S_HIRAGANA:
-            _letters(codes, lower, start[i], end[i], large, row, mask)
+            _letters(codes, lower, int64(start[i]), int64(end[i]), large, value)
         else:
             high = uint64(32)
-            row[8] = _row(8, (w[1] << high) ^ (w[0] * uint64(31)), mask)
-            row[9] = _row(9, (w[3] << high) ^ (w[4] * uint64(31)), mask)
-            row[10] = _row(10, (w[1] << high) ^ (w[2] * uint64(31)) ^ (w[3] * uint64(0x9E3779B1)), mask)
-            row[11] = _row(11, s[2], mask)
-        _signs(s, c, t, uint64(style[i]), uint64(own[i]), begins, row, mask)
+            value[8] = (w[1] << high) ^ (w[0] * uint64(31))
+            value[9] = (w[3] << high) ^ (w[4] * uint64(31))
+            value[10] = (w[1] << high) ^ (w[2] * uint64(31)) ^ (w[3] * uint64(0x9E3779B1))
+            value[11] = s[2]
+        _signs(s, c, t, uint64(style[i]), uint64(own[i]), begins, value)
         before = uint64(NEW_LINE if s[1] == 31 else gap[i])
         after = uint64(NEW_LINE if s[3] == 31 else gap[i + 1])
-        row[21] = _row(21, uint64(longest[i]) * 32 + s[2], mask)
-        row[23] = _row(23, (before * 4 + after) * 32 + s[2], mask)
-        row[33] = _row(33, uint64(min(end[i] - start[i], 12)) * 32 + s[2], mask)
+        value[21] = uint64(longest[i]) * 32 + s[2]
+        value[23] = (before * 4 + after) * 32 + s[2]
+        value[33] = uint64(min(end[i] - start[i], 12)) * 32 + s[2]
+        for f in range(FEATURES):
+            out[i, f] = _row(f, value[f], mask)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from pboh.text.hash_kernels import EMPTY, slot_of
+from pboh.text.hash_kernels import EMPTY, helper, slot_of
 
 _BASE = uint64(0x9E3779B97F4A7C15)
 LONGEST = 8  # tokens of a name that is looked for again
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _words(sums, powers, first, last):  # type: ignore[no-untyped-def]
     """Hash of the tokens first:last; never the mark of a free slot."""
     return min(sums[last] - sums[first] * powers[last - first], EMPTY - uint64(1))
@@ -25,16 +25,18 @@ def find_again(written, first, last, probability, sure, low, spans, chance, agai
     once; ``chance`` of an added place is ``low``. Returns how many were written, at most as many as fit.
     """
     n, used = written.size, first.size
-    sums, powers = np.zeros(n + 1, np.uint64), np.ones(n + 1, np.uint64)
+    sums, powers = np.empty(n + 1, np.uint64), np.empty(n + 1, np.uint64)
+    sums[0], powers[0] = 0, 1
     for i in range(n):
         sums[i + 1] = sums[i] * _BASE + uint64(written[i])
         powers[i + 1] = powers[i] * _BASE
     size = 16
     while size < 4 * used:
         size *= 2
-    keys, places = np.full(size, EMPTY), np.full(size, EMPTY)
-    best, second = np.zeros(size), np.zeros(size)
-    lengths = np.zeros(LONGEST + 1, np.bool_)
+    keys, places = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    best, second, lengths = np.zeros(size), np.zeros(size), np.zeros(LONGEST + 1)
+    for k in range(size):
+        keys[k] = places[k] = EMPTY
     for k in range(used):
         slot = slot_of(keys, _words(sums, powers, first[k], last[k]))
         keys[slot] = _words(sums, powers, first[k], last[k])
@@ -46,13 +48,13 @@ def find_again(written, first, last, probability, sure, low, spans, chance, agai
         place = uint64(first[k] * n + last[k] + 1)
         places[slot_of(places, place)] = place
         if p >= sure and last[k] - first[k] <= LONGEST:
-            lengths[last[k] - first[k]] = True
+            lengths[last[k] - first[k]] = 1
         spans[k, 0], spans[k, 1], chance[k] = first[k], last[k], p
     for k in range(used):
         slot = slot_of(keys, _words(sums, powers, first[k], last[k]))
         again[k] = second[slot] if probability[k] == best[slot] else best[slot]
     for length in range(1, LONGEST + 1):
-        if not lengths[length]:
+        if lengths[length] == 0:
             continue
         for i in range(n - length + 1):
             slot = slot_of(keys, _words(sums, powers, i, i + length))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint32, uint64
 
+from pboh.text.hash_kernels import helper
+
 # what a code point is
 (
     BLANK,
@@ -62,7 +64,7 @@ def _short(h):  # type: ignore[no-untyped-def]
     return uint32(h >> uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _shape(small, capital, letter, digit, length, begins):  # type: ignore[no-untyped-def]
     """Shape of a word from how many characters of each sort it has and what it begins with."""
     if digit:

@@ -47,33 +47,31 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
                     used[filled] = slot
                     filled += 1
                 slot_value[slot] += value
-        size[i], total[i] = _best(slot_entity, slot_value, used[:filled], found[i], prior[i])
-        for f in range(filled):
-            slot_entity[used[f]] = EMPTY
-            slot_value[used[f]] = 0.0
+        size[i], total[i] = _best(i, slot_entity, slot_value, used, filled, found, prior)
     return found, prior, size, total
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _best(slot_entity, slot_value, used, found, prior):  # type: ignore[no-untyped-def]
-    """Put the best entries into ``found``, best first (ties: lower entity), normalised into ``prior``.
+def _best(i, slot_entity, slot_value, used, filled, found, prior):  # type: ignore[no-untyped-def]
+    """Put the best entries into ``found[i]``, best first (ties: lower entity), normalised into ``prior[i]``.
 
-    By insertion: a name has few candidates, and a sort would take longer to compile than to run.
+    By insertion: a name has few candidates, and a sort would take longer to compile than to run. The slots
+    that were used are free again afterwards.
     """
-    size = 0
-    for slot in used:
-        entity, value = np.int32(slot_entity[slot]), slot_value[slot]
+    size, top, total = 0, found.shape[1], 0.0
+    for f in range(filled):
+        entity, value = np.int32(slot_entity[used[f]]), slot_value[used[f]]
+        slot_entity[used[f]], slot_value[used[f]] = EMPTY, 0.0
         k = size
-        while k > 0 and (prior[k - 1] < value or (prior[k - 1] == value and found[k - 1] > entity)):
-            if k < found.size:
-                found[k], prior[k] = found[k - 1], prior[k - 1]
+        while k > 0 and (prior[i, k - 1] < value or (prior[i, k - 1] == value and found[i, k - 1] > entity)):
+            if k < top:
+                found[i, k], prior[i, k] = found[i, k - 1], prior[i, k - 1]
             k -= 1
-        if k < found.size:
-            found[k], prior[k] = entity, value
-            size = min(size + 1, found.size)
-    total = 0.0
+        if k < top:
+            found[i, k], prior[i, k] = entity, value
+            size += size < top
     for k in range(size):
-        total += prior[k]
+        total += prior[i, k]
     for k in range(size):
-        prior[k] /= total
+        prior[i, k] /= total
     return size, total

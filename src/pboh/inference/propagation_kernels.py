@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pboh.text.hash_kernels import first_at_least, helper
+
 
 @njit(cache=True, nogil=True)
 def sound(unary, label, size, labels):  # type: ignore[no-untyped-def]
@@ -14,50 +16,49 @@ def sound(unary, label, size, labels):  # type: ignore[no-untyped-def]
         for a in range(size[i]):
             if not unary[i, a] < np.inf or label[i, a] < 0 or label[i, a] >= labels:
                 return False
-            top = max(top, unary[i, a])
+            top = unary[i, a] if unary[i, a] > top else top
         if size[i] > 0 and top == -np.inf:
             return False
     return True
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _places(label, size, labels):  # type: ignore[no-untyped-def]
     """Where each label occurs: (start, mention, state), the mentions of a label ascending."""
-    start = np.zeros(labels + 1, np.int64)
+    start = np.zeros(labels + 2, np.int64)
     for i in range(len(size)):
         for a in range(size[i]):
-            start[label[i, a] + 1] += 1
-    start = np.cumsum(start)
-    mention = np.empty(start[-1], np.int32)
-    state = np.empty(start[-1], np.uint8)
-    free = start[:-1].copy()
+            start[label[i, a] + 2] += 1
+    for k in range(labels):
+        start[k + 1] += start[k]
+    places = start[labels] + start[labels + 1]
+    mention, state = np.empty(places, np.int64), np.empty(places, np.int64)
     for i in range(len(size)):
         for a in range(size[i]):
-            at = free[label[i, a]]
+            at = start[label[i, a] + 1]
             mention[at], state[at] = i, a
-            free[label[i, a]] += 1
+            start[label[i, a] + 1] += 1
     return start, mention, state
 
 
-@njit(cache=True, nogil=True)
-def _within(i, where, reach):  # type: ignore[no-untyped-def]
-    """First and last mention + 1 of those after i that are within its reach, but not at its place."""
-    return np.searchsorted(where, where[i], side="right"), np.searchsorted(
-        where, where[i] + reach, side="right"
-    )
+@helper
+def _visit(i, label, size, start, other, value, where, reach, place, mention, state, count, write, found):  # type: ignore[no-untyped-def]
+    """Add to ``count[j]``, j > i, the number of seen label pairs between mentions i and j.
 
-
-@njit(cache=True, nogil=True)
-def _tally(i, label, size, start, other, value, where, reach, place, mention, count):  # type: ignore[no-untyped-def]
-    """Set ``count[j]``, j > i, to the number of seen label pairs between mentions i and j."""
-    count[i + 1 :] = 0
-    nearest, beyond = _within(i, where, reach)
+    To ``write``, ``count[j]`` is where the next pair of j goes: state of i, state of j, and value.
+    """
+    state_left, state_right, seen = found
+    nearest = first_at_least(where, i, where.size, where[i] + 1)
+    beyond = first_at_least(where, i, where.size, where[i] + reach + 1)
     for a in range(size[i]):
         for k in range(start[label[i, a]], start[label[i, a] + 1]):
             p = place[other[k] + 1] - 1
             while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                if nearest <= mention[p] < beyond and (size[i] > 1 or size[mention[p]] > 1):
-                    count[mention[p]] += 1
+                j = mention[p]
+                if nearest <= j < beyond and (size[i] > 1 or size[j] > 1):
+                    if write:
+                        state_left[count[j]], state_right[count[j]], seen[count[j]] = a, state[p], value[k]
+                    count[j] += 1
                 p -= 1
 
 
@@ -70,37 +71,32 @@ def find_edges(label, size, start, other, value, where, reach):  # type: ignore[
     ``first[k]:first[k + 1]``. Every other edge only ever sends constant messages, which the shift turns
     into zeros; so does an edge between two mentions of one state each.
     """
-    n = len(size)
+    n, edges, pairs = len(size), 0, 0
     place, mention, state = _places(label, size, len(start) - 1)
-    count = np.zeros(n, np.int64)
-    edges, pairs = 0, 0
-    for i in range(n):  # count first, so that nothing has to grow
-        _tally(i, label, size, start, other, value, where, reach, place, mention, count)
-        for j in range(i + 1, n):
-            edges += count[j] > 0
-            pairs += count[j]
-    left, right, first = np.empty(edges, np.int32), np.empty(edges, np.int32), np.zeros(edges + 1, np.int64)
-    state_left, state_right = np.empty(pairs, np.uint8), np.empty(pairs, np.uint8)
-    seen = np.empty(pairs, np.float32)
-    edges, pairs = 0, 0
-    for i in range(n):
-        _tally(i, label, size, start, other, value, where, reach, place, mention, count)
-        nearest, beyond = _within(i, where, reach)
-        for j in range(i + 1, n):
-            if count[j] > 0:
-                left[edges], right[edges], first[edges + 1] = i, j, pairs + count[j]
-                edges += 1
-            count[j], pairs = pairs, pairs + count[j]  # from here on: where the next pair goes
-        for a in range(size[i]):
-            for k in range(start[label[i, a]], start[label[i, a] + 1]):
-                p = place[other[k] + 1] - 1
-                while p >= place[other[k]] and mention[p] > i and value[k] > 0:
-                    if nearest <= mention[p] < beyond and (size[i] > 1 or size[mention[p]] > 1):
-                        at = count[mention[p]]
-                        state_left[at], state_right[at], seen[at] = a, state[p], value[k]
-                        count[mention[p]] += 1
-                    p -= 1
-    return left, right, first, state_left, state_right, seen
+    count = np.empty(n, np.int64)
+    for write in range(2):  # count first, so that nothing has to grow
+        left, right, first = (
+            np.empty(edges, np.int64),
+            np.empty(edges, np.int64),
+            np.zeros(edges + 1, np.int64),
+        )
+        found = np.empty(pairs, np.uint8), np.empty(pairs, np.uint8), np.empty(pairs, np.float32)
+        edges, pairs = 0, 0
+        for i in range(n):
+            for j in range(i + 1, n):
+                count[j] = 0
+            _visit(i, label, size, start, other, value, where, reach, place, mention, state, count, 0, found)
+            for j in range(i + 1, n):
+                if count[j] > 0:
+                    if write:
+                        left[edges], right[edges], first[edges + 1] = i, j, pairs + count[j]
+                    edges += 1
+                count[j], pairs = pairs, pairs + count[j]  # from here on: where the next pair goes
+            if write:
+                _visit(
+                    i, label, size, start, other, value, where, reach, place, mention, state, count, 1, found
+                )
+    return left, right, first, *found
 
 
 @njit(cache=True, nogil=True)

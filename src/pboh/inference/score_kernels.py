@@ -18,7 +18,8 @@ def conditional_scores(local, label, size, chosen, start, other, value, unseen, 
     Neighbours are up to ``reach`` away, but not at the same place (``where`` ascends).
     """
     times = np.zeros(start.size - 1, np.int64)  # of the labels of the answers within reach
-    out = np.full(local.shape, -np.inf, np.float64)
+    out = np.empty(local.shape)
+    out[:] = -np.inf
     neighbours = np.zeros(chosen.size, np.int64)
     first, last, linked = 0, 0, 0
     for i in range(label.shape[0]):
@@ -68,7 +69,8 @@ def keep_best(
     kept_prior = np.zeros((n, keep), np.float64)
     kept_context = np.zeros((n, keep), np.float64)
     kept_topic = np.zeros((n, keep), np.float64)
-    local = np.full((n, keep), -np.inf, np.float64)
+    local = np.empty((n, keep))
+    local[:] = -np.inf
     for i in range(n):
         for c in range(size[i]):
             score = np.log(prior[i, c]) + zeta * context[i, c] + topic[i, c]

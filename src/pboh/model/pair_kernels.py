@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array, first_at_least
+from pboh.text.hash_kernels import Array, first_at_least, helper
 
 MEMBERSHIPS = 64  # heads with the longest lists: one bit of every document's word says whether it is in each
 
@@ -33,43 +33,6 @@ class Scratch(NamedTuple):
         return cls(state, touched, column, np.zeros(MEMBERSHIPS, np.bool_))
 
 
-@njit(cache=True, nogil=True, inline="always")
-def by_document(entities, offsets, documents, state):  # type: ignore[no-untyped-def]
-    """Turn the candidates' document lists around: which candidates occur in each document.
-
-    ``state`` then holds 1 + the row of every document touched; the caller clears that. Returns ``start`` and
-    ``members`` (CSR over the documents touched), and the row and the membership bits of every incidence.
-    """
-    total = 0
-    for i in range(entities.size):
-        total += offsets[entities[i] + 1] - offsets[entities[i]]
-    row, bits = np.empty(total, np.int32), np.empty(total, np.uint64)
-    touched, at = 0, 0
-    for i in range(entities.size):
-        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            d = documents[k]
-            if state[d, 0] == 0:
-                touched += 1
-                state[d, 0] = touched
-            row[at] = state[d, 0] - 1
-            bits[at] = state[d, 1] | np.uint64(state[d, 2]) << np.uint64(32)
-            at += 1
-    start = np.zeros(touched + 1, np.int32)
-    for k in range(total):
-        start[row[k] + 1] += 1
-    for d in range(touched):
-        start[d + 1] += start[d]
-    fill = start[:-1].copy()
-    members = np.empty(total, np.int32)
-    at = 0
-    for i in range(entities.size):
-        for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            members[fill[row[at]]] = i
-            fill[row[at]] += 1
-            at += 1
-    return start, members, row, bits
-
-
 @njit(cache=True, nogil=True)
 def cooccurrences(entities, offsets, documents, heads, head_pairs, scratch):  # type: ignore[no-untyped-def]
     """N(e,e′) > 0 of all pairs of ``entities`` as a symmetric sparse matrix (start, other, count).
@@ -78,97 +41,110 @@ def cooccurrences(entities, offsets, documents, heads, head_pairs, scratch):  # 
     follows the incidences and the pairs that were seen, never (number of candidates)². The diagonal is left
     out: e = e′ has a rule of its own.
     """
-    u = entities.size
-    rank = np.empty(u, np.int64)
-    light, heavy = np.empty(u, np.int64), np.empty(u, np.int64)
-    lights, heavies = 0, 0
+    state, touched, column, filled = scratch
+    u, heavies, total = entities.size, 0, 0
+    rank, heavy = np.empty(u, np.int64), np.empty(u, np.int64)  # place among the heads or −1; who has one
     for i in range(u):
-        at = first_at_least(heads, 0, heads.size, entities[i])
-        if at < heads.size and heads[at] == entities[i]:
-            rank[heavies] = at
+        e = entities[i]
+        rank[i] = first_at_least(heads, 0, heads.size, e)
+        if rank[i] < heads.size and heads[rank[i]] == e:
+            _fill_bits(column[rank[i]], offsets[e], offsets[e + 1], documents, state, filled)
             heavy[heavies] = i
             heavies += 1
         else:
-            light[lights] = i
-            lights += 1
-    light, heavy, rank = light[:lights], heavy[:heavies], rank[:heavies]
-    lists = entities, offsets, documents, light, heavy
-    if heavy.size:
-        _fill_bits(lists, scratch.column[rank], scratch)
-    begin, members, row, bits = by_document(entities[light], offsets, documents, scratch.state)
-    beside = np.zeros((heavy.size, u), np.int32)
-    for h in range(heavy.size):
-        for g in range(heavy.size):
-            if g != h:
-                beside[h, heavy[g]] = head_pairs[rank[h], rank[g]]
-    if heavy.size and light.size:
-        _test_longest(lists, scratch.column[rank], bits, beside)
-        _read_others(lists, scratch.column[rank], begin, members, scratch, beside)
-    for m in range(light.size):
-        e = entities[light[m]]
-        for k in range(offsets[e], offsets[e + 1]):
-            scratch.state[documents[k], 0] = 0
-    return _rows(entities, offsets, light, heavy, begin, members, row, beside)
-
-
-@njit(cache=True, nogil=True)
-def _fill_bits(lists, column, scratch):  # type: ignore[no-untyped-def]
-    """Set the membership bits of heads that are candidates for the first time."""
-    entities, offsets, documents, _, heavy = lists
-    for h in range(heavy.size):
-        if column[h] >= 0 and not scratch.filled[column[h]]:
-            e, bit = entities[heavy[h]], np.uint32(1) << np.uint32(column[h] & 31)
-            word = 1 + (column[h] >> 5)
-            for k in range(offsets[e], offsets[e + 1]):
-                scratch.state[documents[k], word] |= bit
-            scratch.filled[column[h]] = True
-
-
-@njit(cache=True, nogil=True)
-def _test_longest(lists, column, bits, beside):  # type: ignore[no-untyped-def]
-    """Count the documents of each light candidate that are in the longest lists, without reading these."""
-    entities, offsets, _, light, _ = lists
-    longest = np.flatnonzero(column >= 0)
-    shift, shared = column[longest].astype(np.uint64), np.zeros(longest.size, np.uint64)
+            rank[i] = -1
+            total += offsets[e + 1] - offsets[e]
+    owner, page = np.empty(total, np.int32), np.empty(total, np.uint32)  # of every incidence of the others
     at = 0
-    for i in light:
-        shared[:] = 0
-        for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            for c in range(shift.size):
-                shared[c] += (bits[at] >> shift[c]) & np.uint64(1)
-            at += 1
-        for c in range(shift.size):
-            beside[longest[c], i] = shared[c]
+    for i in range(u):
+        if rank[i] < 0:
+            for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
+                owner[at], page[at] = i, documents[k]
+                at += 1
+    row, bits = np.empty(total, np.int32), np.empty(total, np.uint64)
+    start, members = _by_page(owner, page, state, row, bits)
+    beside = np.zeros((heavies, u), np.int32)
+    marked = False
+    for h in range(heavies):
+        own, e = rank[heavy[h]], entities[heavy[h]]
+        for g in range(heavies):
+            beside[h, heavy[g]] = head_pairs[own, rank[heavy[g]]]
+        if column[own] >= 0:
+            _test_bits(column[own], entities, offsets, rank, bits, beside, h)
+        elif total > 0:
+            if not marked:
+                for at in range(total):
+                    touched[page[at] >> 3] |= 1 << (page[at] & 7)
+                marked = True
+            _read_list(offsets[e], offsets[e + 1], documents, touched, state, start, members, beside, h)
+    for at in range(total):
+        state[page[at], 0] = 0
+        touched[page[at] >> 3] = 0
+    return _rows(owner, row, start, members, heavy[:heavies], beside)
 
 
-@njit(cache=True, nogil=True)
-def _read_others(lists, column, begin, members, scratch, beside):  # type: ignore[no-untyped-def]
-    """Read the other heads' lists; mostly one bit says that no light candidate is in a document."""
-    entities, offsets, documents, light, heavy = lists
-    others = np.flatnonzero(column < 0)
-    if others.size == 0:
-        return
-    touched, state, low = scratch.touched, scratch.state, np.uint32(7)
-    for i in light:
-        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            d = documents[k]
-            touched[d >> 3] |= np.uint8(1 << (d & low))
-    for h in others:
-        for k in range(offsets[entities[heavy[h]]], offsets[entities[heavy[h]] + 1]):
-            d = documents[k]
-            if touched[d >> 3] >> (d & low) & 1:
-                row = np.int64(state[d, 0]) - 1
-                for m in range(begin[row], begin[row + 1]):
-                    beside[h, light[members[m]]] += 1
-    for i in light:
-        for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
-            touched[documents[k] >> 3] = 0
+@helper
+def _fill_bits(column, first, last, documents, state, filled):  # type: ignore[no-untyped-def]
+    """Set the membership bit of a head that is a candidate for the first time."""
+    if column >= 0 and not filled[column]:
+        filled[column] = True
+        for k in range(first, last):
+            state[documents[k], 1 + (column >> 5)] |= np.uint32(1) << np.uint32(column & 31)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type: ignore[no-untyped-def]
+@helper
+def _by_page(owner, page, state, row, bits):  # type: ignore[no-untyped-def]
+    """Turn the candidates' document lists around: ``members[start[r]:start[r + 1]]`` occur in row r.
+
+    ``state`` then holds 1 + the row of every document touched; the caller clears that. ``row`` and ``bits``
+    become the row and the membership bits of every incidence.
+    """
+    rows = 0
+    start, members = np.zeros(page.size + 2, np.int32), np.empty(page.size, np.int32)
+    for at in range(page.size):
+        d = page[at]
+        if state[d, 0] == 0:
+            rows += 1
+            state[d, 0] = rows
+        row[at] = state[d, 0] - 1
+        bits[at] = state[d, 1] | np.uint64(state[d, 2]) << np.uint64(32)
+        start[row[at] + 2] += 1
+    for r in range(rows):
+        start[r + 1] += start[r]
+    for at in range(page.size):
+        members[start[row[at] + 1]] = owner[at]
+        start[row[at] + 1] += 1
+    return start, members
+
+
+@helper
+def _test_bits(column, entities, offsets, rank, bits, beside, h):  # type: ignore[no-untyped-def]
+    """Count the documents of each light candidate that are in the list of a head, without reading it."""
+    at, shift = 0, np.uint64(column)
+    for i in range(entities.size):
+        if rank[i] < 0:
+            shared = np.uint64(0)
+            for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
+                shared += (bits[at] >> shift) & np.uint64(1)
+                at += 1
+            beside[h, i] = shared
+
+
+@helper
+def _read_list(first, last, documents, touched, state, start, members, beside, h):  # type: ignore[no-untyped-def]
+    """Read the list of a head; mostly one bit says that no light candidate is in a document."""
+    for k in range(first, last):
+        d = documents[k]
+        if touched[d >> 3] >> (d & 7) & 1:
+            row = np.int64(state[d, 0])
+            for m in range(start[row - 1], start[row]):
+                beside[h, members[m]] += 1
+
+
+@helper
+def _rows(owner, row, begin, members, heavy, beside):  # type: ignore[no-untyped-def]
     """Collect the rows of the sparse matrix, columns ascending (found by scanning, cheaper than sorting)."""
-    u = entities.size
+    u = beside.shape[1]
     start = np.zeros(u + 1, np.int64)
     tally = np.zeros(u, np.int32)
     other, count = np.empty(1024 + 16 * u, np.int32), np.empty(1024 + 16 * u, np.int32)
@@ -179,9 +155,9 @@ def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type
                 tally[j] = beside[h, j]
             h += 1
         else:
-            for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
+            while at < owner.size and owner[at] == i:
                 for k in range(begin[row[at]], begin[row[at] + 1]):
-                    tally[light[members[k]]] += 1
+                    tally[members[k]] += 1
                 at += 1
             for g in range(heavy.size):
                 tally[heavy[g]] = beside[g, i]
@@ -198,7 +174,7 @@ def _rows(entities, offsets, light, heavy, begin, members, row, beside):  # type
     return start, other[:used], count[:used]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def _grown(array, used, more):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * array.size + more, np.int32)
     for k in range(used):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array, first_at_least
+from pboh.text.hash_kernels import Array, first_at_least, helper
 
 SLICE = 16
 
@@ -245,7 +245,7 @@ def kinships(entities, vectors, least):  # type: ignore[no-untyped-def]
     return start, other, value
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def _grown(array, more):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * array.size + more, array.dtype)
     larger[: array.size] = array

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array, find, first_at_least, hash_units
+from pboh.text.hash_kernels import Array, find, first_at_least, hash_units, helper
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def word_score(n: float, z: float, p: float, backoff: float, xi: float, clip: float, floor: float) -> float:
     """log p̃(w|e)/p(w) above the back-off: log(max(N−ξ,0)/(Z_e·p(w)) + (1−μ_e)) − log(1−μ_e).
 

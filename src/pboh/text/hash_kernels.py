@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 from numba import int64, njit, uint64
+from numba.extending import register_jitable
 
 Array = np.ndarray[Any, Any]
 EMPTY = uint64(2**64 - 1)  # key of a free slot
+
+helper: Any = register_jitable
+"""Marks what only kernels call: it is compiled without a way in from Python, which takes long to compile."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -72,7 +76,7 @@ def first_at_least(values, low, high, wanted):  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def slot_of(keys, key):  # type: ignore[no-untyped-def]
     """Slot of ``key`` in an open-addressing table of 2ⁿ ``keys``, or the free one where it belongs."""
     mask = uint64(len(keys) - 1)

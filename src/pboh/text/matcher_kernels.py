@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit, uint8, uint64
 
-from pboh.text.hash_kernels import find, mix
+from pboh.text.hash_kernels import find, helper, mix
 
 SPACE, WORD, SINGLE, OTHER = 0, 1, 2, 3
 SMALL = 4  # flag of a small letter
@@ -17,7 +17,7 @@ START = uint64(0xCBF29CE484222325)
 _PRIME = uint64(0x100000001B3)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def feed(h, code):  # type: ignore[no-untyped-def]
     """The hash after the UTF-8 bytes of one more code point."""
     if code < 0x80:

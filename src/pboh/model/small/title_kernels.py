@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numba import njit, uint64
 
-from pboh.text.hash_kernels import mix
+from pboh.text.hash_kernels import helper, mix
 from pboh.text.matcher_kernels import DROPPED, SPACE, START, feed
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _folded_hash(codes, first, last, folded, several):  # type: ignore[no-untyped-def]
     """Hash of ``codes[first:last]`` folded as :func:`pboh.text.folding.fold` does, 0 if nothing is left."""
-    h, blank, whole = START, False, True
+    h, blank, whole = START, first > last, first <= last  # not constants: helpers would compile twice
     for i in range(first, last):
         code = folded[codes[i]]
         if code >= DROPPED:
@@ -22,7 +22,7 @@ def _folded_hash(codes, first, last, folded, several):  # type: ignore[no-untype
     return uint64(0) if h == START else mix(h)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _add(h, blank, whole, code):  # type: ignore[no-untyped-def]
     """The hash of a folded name after one more code point; ``whole``: no leading article was cut off yet."""
     if code == 32:
@@ -36,7 +36,7 @@ def _add(h, blank, whole, code):  # type: ignore[no-untyped-def]
     return feed(h, code), False, whole
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _bare_end(codes, first, last):  # type: ignore[no-untyped-def]
     """Where a title ends without its qualifier: before the last (…), and before the first ", "."""
     end = last
