@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ALL = (
-    "extract", "count", "fuzzy", "belief_propagation", "pairs", "inference", "detection",
+    "extract", "count", "fuzzy", "belief_propagation", "pairs", "first_link", "inference", "detection",
     "learning", "learning_curves", "service", "annotate", "canonical", "spacy_linker", "hostile", "types",
     "full_size", "whole_wikipedia", "spark_counts", "kills",
 )  # fmt: skip
