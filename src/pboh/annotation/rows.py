@@ -10,6 +10,7 @@ import msgspec
 
 from pboh.document import NO_ENTITY, Document, Mention
 from pboh.errors import InputError, PbohError, SpanError
+from pboh.files.writing import NOT_JSON
 from pboh.formats.types import check_types
 from pboh.inference.entities import TypedSet
 from pboh.linker import Linker, load, model_folder
@@ -157,7 +158,7 @@ def annotate_lines(annotator: Annotator, lines: Iterable[bytes]) -> Rows:
                 msgspec.json.decode(fields.get(name or "", _NULL))
                 for name in (options.text, options.mentions)
             )
-        except (msgspec.DecodeError, UnicodeDecodeError) as reason:
+        except NOT_JSON as reason:
             fields, answer = {}, Answer(None, f"this is not a JSON object ({str(reason).rstrip('.')})")
         else:
             answer = annotator.answer(text, given)

@@ -15,7 +15,7 @@ from pboh.canonical.groups import Groups
 from pboh.errors import InputError
 from pboh.files.compression import DAMAGE, decoded
 from pboh.files.progress import Report, silent
-from pboh.files.writing import written_aside
+from pboh.files.writing import NOT_JSON, written_aside
 from pboh.formats.jsonlines import read_lines
 
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
@@ -143,7 +143,7 @@ def _json_lines(path: Path, asked: list[str], must: list[str]) -> dict[str, list
         where = f"{path}, line {line.number}"
         try:
             value = msgspec.json.decode(line.data, type=str | dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
+        except NOT_JSON as reason:
             raise InputError(f"this is not a JSON object ({reason})", where=where) from None
         fields = {asked[0]: value} if isinstance(value, str) else value
         for name in must:

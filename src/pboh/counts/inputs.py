@@ -10,6 +10,7 @@ import msgspec
 
 from pboh.counts.engine import WRITE_AGAIN, Engine
 from pboh.errors import CorpusError
+from pboh.files.writing import NOT_JSON
 
 
 class Relation(NamedTuple):
@@ -101,7 +102,7 @@ def read_json(engine: Engine, path: str) -> Any:
     text = engine.read_text(path)
     try:
         return None if text is None else msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise CorpusError(f"this file is damaged ({error})", where=path, todo=WRITE_AGAIN) from error
 
 

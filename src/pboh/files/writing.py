@@ -166,13 +166,17 @@ def write_json(path: Path, value: Any) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
 
 
+NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What msgspec raises for bytes that are not JSON, not UTF-8, or nested too deeply."""
+
+
 def read_json(path: Path, what: str, error: type[PbohError] = InputError) -> Any:
     """Read a JSON file, or say in one sentence why it cannot be read (``what`` names its role)."""
     try:
         return msgspec.json.decode(path.read_bytes())
     except FileNotFoundError:
         raise error(f"{what} is missing", where=path) from None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
+    except (OSError, *NOT_JSON) as reason:
         raise error(f"{what} cannot be read ({reason})", where=path) from reason
 
 

@@ -24,7 +24,7 @@ LONGEST_ROW = 1024  # a row that may be cut at the end of a chunk; titles have a
 ARRAY = "entity_id"
 
 # A quote inside a value is escaped, so these can match nothing but the beginning of a row.
-_ITEM = re.compile(rb"\( ?(\d{1,10}), ?'wikibase_item', ?'[Qq](\d{1,10})'")
+_ITEM = re.compile(rb"\( ?(\d{1,10}), ?'wikibase_item', ?'[Qq](\d{1,9})'")
 _PAGE = re.compile(rb"\( ?(\d{1,10}), ?(-?\d+), ?'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)',", re.DOTALL)
 _TABLE = re.compile(rb"(?:INSERT INTO|CREATE TABLE(?: IF NOT EXISTS)?) +[`\"]?(\w+)[`\" (]", re.IGNORECASE)
 _ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)

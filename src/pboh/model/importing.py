@@ -23,6 +23,7 @@ import numpy as np
 from pboh.errors import InputError
 from pboh.files.compression import unpacked
 from pboh.files.progress import Report, silent
+from pboh.files.writing import NOT_JSON
 from pboh.formats.types import TYPES
 from pboh.model.derived import changing_or_deriving
 from pboh.model.ids import ARRAY as ID
@@ -61,7 +62,8 @@ _TRIPLE = re.compile(
     rb"<http://([^<>\s]{1,2000})>\s*+<([^<>\s]{1,500})>\s*+(?:<([^<>\s]{1,2000})>|\"((?:[^\"\\]|\\.)*+)\"@([\w-]++))"
 )
 _RESOURCE = re.compile(r"(?:(?P<language>[a-z-]{2,12})\.)?dbpedia\.org/resource/(?P<title>.+)")
-_ITEM = re.compile(r"www\.wikidata\.org/entity/Q(\d{1,10})")
+_NUMBER = re.compile(r"Q([0-9]{1,9})")  # has room in 32 bits
+_ITEM = re.compile(r"www\.wikidata\.org/entity/" + _NUMBER.pattern)
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _INSTANCE_OF = "http://www.wikidata.org/prop/direct/P31"
 _DESCRIPTION = "http://schema.org/description"
@@ -178,14 +180,15 @@ def _item(line: bytes, wiki: str, language: str) -> Fact | None:
     try:
         item = _DECODER.decode(line.strip().rstrip(b","))
         link = item.sitelinks.get(wiki) if isinstance(item.sitelinks, dict) else None
-        if link is None or not re.fullmatch(r"Q\d{1,10}", item.id):
+        number = _NUMBER.fullmatch(item.id)
+        if link is None or not number:
             return None
         text = item.descriptions.get(language) if isinstance(item.descriptions, dict) else None
         kinds = item.claims.get("P31") if isinstance(item.claims, dict) else None
         code = _best(kinds) if kinds else 0
-    except (msgspec.MsgspecError, RecursionError):
+    except NOT_JSON:
         return None
-    return Fact(link.title, int(item.id[1:]), code, text.value if text else "")
+    return Fact(link.title, int(number[1]), code, text.value if text else "")
 
 
 def _best(kinds: msgspec.Raw) -> int:

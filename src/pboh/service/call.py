@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from pboh.document import Document, Entity
 from pboh.errors import PbohError
+from pboh.files.writing import NOT_JSON
 from pboh.formats.types import check_types
 from pboh.linker import Linker
 from pboh.service.bounded import BoundedLinker
@@ -120,7 +121,7 @@ class Call:
             return _decoded(self.body, kind)
         except msgspec.ValidationError as wrong:
             raise RequestError(422, _sentence(str(wrong))) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except NOT_JSON:
             raise RequestError(422, "the body is not JSON") from None
 
     def text(self, *allowed: str) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from pboh.corpus.download.http import Manners, RequestError, Web
 from pboh.errors import DownloadError, InputError
+from pboh.files.writing import NOT_JSON
 
 MIRROR = "https://dumps.wikimedia.org"
 FORMAT, VERSION = "pboh-download", 1
@@ -152,7 +153,7 @@ def _jobs(web: Web, mirror: str, wiki: str, date: str) -> dict[str, _Job]:
             raise
         what = f"{wiki} has no dump of {date}; it has {', '.join(_dates(web, mirror, wiki)[:6]) or 'none'}"
         raise UnfinishedDumpError(what, where=base, todo="Choose one, or --date latest") from fault
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise DownloadError(
             f"the answer is not a dump's status ({error})",
             where=f"{base}/dumpstatus.json",

@@ -15,6 +15,7 @@ import msgspec
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Annotation, GoldDocument, Problem, build_document
+from pboh.files.writing import NOT_JSON
 from pboh.formats.identifiers import written_title
 from pboh.formats.jsonlines import read_lines
 
@@ -32,7 +33,7 @@ def _document(line: bytes, where: str, problems: list[Problem]) -> GoldDocument:
         if not isinstance(text, str):
             raise TypeError
         annotations = [_annotation(mention) for mention in page.get("mentions", page.get("links", ()))]
-    except msgspec.DecodeError as reason:
+    except NOT_JSON as reason:
         raise InputError(f"not JSON ({reason})", where=where) from None
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from pboh.errors import InputError
+from pboh.files.writing import NOT_JSON
 from pboh.formats.jsonlines import read_lines
 from pboh.formats.types import TYPES, check_types
 from pboh.model.link_probability import UNKNOWN, encode
@@ -77,7 +78,7 @@ def read_entries(path: Path, skip_bad: bool = False) -> tuple[list[EntityLine], 
             if entry.title in good:
                 raise InputError(f"the title {entry.title!r} is already in line {lines[entry.title]}")
             good[entry.title], lines[entry.title] = entry, number
-        except (msgspec.DecodeError, UnicodeError, InputError) as reason:
+        except (*NOT_JSON, InputError) as reason:
             bad.append(f"line {number}: {str(reason).rstrip('.')}")
     if bad and not skip_bad:
         rest = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""

@@ -10,6 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from pboh.document import Entity, Mention
+from pboh.files.writing import NOT_JSON
 from pboh.formats.identifiers import dbpedia, resource, underscored
 from pboh.formats.types import TYPES, check_types
 from pboh.service.address import JSON, STRING, Address, form, parameter
@@ -116,7 +117,7 @@ def read(call: Call, text: str) -> dict[str, Query]:
     """The queries of a batch, by key."""
     try:
         queries = msgspec.json.decode(text, type=dict[str, Query])
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as reason:
+    except NOT_JSON as reason:
         raise RequestError(400, f"queries cannot be read ({clean(str(reason), 160)})") from None
     if len(queries) > call.limits.documents:
         raise too_many(len(queries), "queries", call.limits.documents)
