@@ -106,6 +106,8 @@ class Candidates:
             np.flatnonzero((shares.size > 0) & (shares.total < 1)).tolist() if self.settings.variants else []
         )
         tries += [(i, bare) for i in rare if (bare := _SUFFIX.sub("", surfaces[i])) != surfaces[i]]
+        if not tries:
+            return
         found = self._gather([other for _, other in tries], shares.entity.shape[1])
         for k in reversed(np.flatnonzero(found.size).tolist()):  # so the first that is known remains
             i = tries[k][0]

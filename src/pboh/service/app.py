@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 
-from pboh.errors import PbohError
 from pboh.linker import Linker, load
 from pboh.service.address import JSON, STRING, Address, openapi
 from pboh.service.bounded import BoundedLinker
@@ -41,7 +38,7 @@ def create_app(bounded: BoundedLinker) -> Guard:
     """The ASGI application over a linker, which is started and stopped with it."""
 
     @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
+    async def life(_: Any) -> AsyncIterator[None]:
         await asyncio.to_thread(bounded.start, _PATIENCE)
         yield
         bounded.stop()
@@ -53,53 +50,40 @@ def create_app(bounded: BoundedLinker) -> Guard:
     by_path: dict[str, dict[str, Address]] = defaultdict(dict)
     for address in addresses:
         by_path[address.path][address.method] = address
-    routes = [Route(path, _endpoint(bounded, found), methods=list(found)) for path, found in by_path.items()]
-    return Guard(Starlette(routes=routes, lifespan=life, exception_handlers=_REFUSALS), bounded.metrics)
+    routes = [Route(path, _Path(bounded, found)) for path, found in by_path.items()]
+    return Guard(Router(routes, default=_nowhere, lifespan=life), bounded.metrics)
 
 
-def _endpoint(
-    bounded: BoundedLinker, addresses: dict[str, Address]
-) -> Callable[[Request], Awaitable[Response]]:
+class _Path:
     """Answers the methods of one path."""
 
-    async def endpoint(request: Request) -> Response:
-        address = addresses["GET" if request.method == "HEAD" else request.method]
-        request.state.facts["route"] = address.path
-        async with bounded.body(request) as body:
-            call = Call(request, body, bounded)
-            return address.response(call) if address.instant else await bounded.run(address.response, call)
+    def __init__(self, bounded: BoundedLinker, addresses: dict[str, Address]) -> None:
+        self.bounded, self.addresses = bounded, addresses
 
-    return endpoint
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        address = self.addresses.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        response = self._no_method() if address is None else await self._response(address, scope, receive)
+        await response(scope, receive, send)
 
+    async def _response(self, address: Address, scope: Any, receive: Any) -> Response:
+        scope["state"]["facts"]["route"] = address.path
+        request = Request(scope, receive)
+        async with self.bounded.body(request) as body:
+            call = Call(request, body, self.bounded)
+            if address.instant:
+                return address.response(call)
+            return await self.bounded.run(address.response, call)
 
-async def _elsewhere(_: Request, error: Any) -> Response:
-    """Addresses and methods that do not exist."""
-    if error.status_code == 404:
-        return problem(RequestError(404, "there is nothing at this address; /docs lists what there is"))
-    response = problem(RequestError(405, "this address does not take that method"))
-    response.headers.update(error.headers or {})
-    return response
-
-
-async def _refused(_: Request, error: Any) -> Response:
-    return problem(error)
-
-
-async def _failed(_: Request, error: Exception) -> Response:
-    return problem(RequestError(500, "something went wrong on this side; the log says what"))
+    def _no_method(self) -> Response:
+        response = problem(RequestError(405, "this address does not take that method"))
+        methods = [*self.addresses, *(["HEAD"] if "GET" in self.addresses else [])]
+        response.headers["allow"] = ", ".join(methods)
+        return response
 
 
-async def _gone(request: Request, error: Exception) -> Response:
-    """Nobody reads this any more; its status is logged."""
-    return Response(status_code=getattr(request.state, "refused", 499))
-
-
-_REFUSALS: dict[Any, Any] = {
-    HTTPException: _elsewhere,
-    PbohError: _refused,
-    ClientDisconnect: _gone,
-    Exception: _failed,
-}
+async def _nowhere(scope: Any, receive: Any, send: Any) -> None:
+    raise RequestError(404, "there is nothing at this address; /docs lists what there is")
 
 
 # -- operation and pages --------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import logging
 from time import perf_counter
 from typing import Any
 
-from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect
 
+from pboh.errors import PbohError
 from pboh.service.call import problem
 from pboh.service.errors import RequestError
 from pboh.service.metrics import Metrics
@@ -16,13 +17,16 @@ from pboh.service.metrics import Metrics
 Scope = dict[str, Any]
 log = logging.getLogger("pboh.service")
 
-_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        b"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+)
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
 
 
@@ -44,21 +48,27 @@ class Guard:
         async def answer(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
+                status, headers = message["status"], message["headers"]
+                given = {name for name, _ in headers}
+                message["headers"] = headers + [header for header in _HEADERS if header[0] not in given]
             await send(message)
 
         try:
-            await self.app(scope, receive, answer)
-        except asyncio.CancelledError:
-            if not status:
-                stopped = problem(RequestError(503, "the server is being stopped"))
-                await stopped(scope, receive, answer)
-        except Exception:  # it has been answered
-            asked = {"method": scope["method"], "path": scope["path"]}
-            log.exception("the request failed", extra={"facts": asked})
+            try:
+                await self.app(scope, receive, answer)
+            except PbohError as error:
+                await problem(error)(scope, receive, answer)
+            except asyncio.CancelledError:
+                if not status:
+                    await problem(RequestError(503, "the server is being stopped"))(scope, receive, answer)
+            except ClientDisconnect:  # nobody reads this any more
+                status = status or scope["state"].get("refused", 499)
+            except Exception:
+                asked = {"method": scope["method"], "path": scope["path"]}
+                log.exception("the request failed", extra={"facts": asked})
+                if not status:
+                    failed = RequestError(500, "something went wrong on this side; the log says what")
+                    await problem(failed)(scope, receive, answer)
         finally:
             self._record(scope, status, perf_counter() - began, facts)
 
