@@ -122,6 +122,12 @@ class Server:
             "cpu_ms": 1e3 * spent / count,
         }
 
+    def processor_ms(self, requests: list[bytes], connections: int) -> float:
+        """Computing time of a request, in milliseconds."""
+        before = sum(sum(w.cpu_times()[:2]) for w in self.workers())
+        fire(self.port, requests, connections, len(requests))
+        return 1e3 * (sum(sum(w.cpu_times()[:2]) for w in self.workers()) - before) / len(requests)
+
     def remember(self, requests: list[bytes], count: int) -> dict[str, Any]:
         """Private memory of all workers in MB, ten times during a long run."""
         sizes, errors = [], 0

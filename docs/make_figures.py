@@ -147,9 +147,14 @@ def hostile() -> list[tuple[str, str]]:
         )
         for name, row in figures["attacks"].items()
     ]
-    ordinary = figures["ordinary"]["now"]
-    speed = f"{ordinary['per_second']:.0f} per second, {ordinary['cpu_ms']:.2f} ms of processor time each"
-    return [*rows, ("ordinary requests, one worker", speed)]
+    return rows + [
+        (
+            f"ordinary requests, connections: {connections}",
+            f"{row['cpu_ms_now']:.2f} ms of processor time each, {row['ratio']:.2f} times as much as before "
+            "there were such limits",
+        )
+        for connections, row in figures["ordinary"].items()
+    ]
 
 
 PAGES = {
