@@ -165,7 +165,7 @@ def calibration_table(evaluation: Evaluation) -> Table:
     """How far the probabilities of the main system can be trusted."""
     note = (
         "Mean distance of the probability of an answer and the share that is right, in ten equal steps; and "
-        "what chance alone makes of so many answers if every probability is right."
+        "the error that chance alone would make if every probability were right."
     )
     header = ["Dataset", "answers", "error %", "by chance %"]
     table = Table("Expected calibration error", header, note=note)

@@ -294,7 +294,7 @@ def _write_pages(
 
 
 def _pieces(batches: Iterator[pa.RecordBatch], sizes: Iterable[int]) -> Iterator[pa.ChunkedArray]:
-    """Titles that come in batches, so many at a time."""
+    """Titles that come in batches, cut into pieces of the given sizes."""
     held = _EMPTY
     for size in sizes:
         while held.num_rows < size:
