@@ -47,6 +47,11 @@ def test_names_are_found_and_resolved(starter: Linker) -> None:
     }
 
 
+def test_asking_for_persons_makes_nobody_of_a_place(starter: Linker) -> None:
+    document = starter.link("Angela Merkel met the head of Siemens in Berlin on Monday.", types=["person"])
+    assert [str(mention.entity) for mention in document] == ["Angela Merkel"]
+
+
 def test_the_same_name_means_what_its_neighbours_say(starter: Linker) -> None:
     country = answers(starter, "Georgia borders Armenia, Azerbaijan and Russia.")
     state = answers(starter, "Ray Charles sang about Georgia.")

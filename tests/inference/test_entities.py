@@ -139,9 +139,12 @@ def test_in_raw_text_a_name_keeps_its_other_meanings_as_rivals(typed_linker):
     text = "They watched the goal in Paris."
     [free] = [m for m in typed_linker.link(text, threshold=0.0) if m.text == "Paris"]
     true = {c.entity.title: c.prior for c in free.candidates}
-    [mention] = [m for m in typed_linker.link(text, threshold=0.0, types=["other"]) if m.text == "Paris"]
+    everything = typed_linker.with_settings(threshold=0.0)
+    [mention] = [m for m in everything.link(text, threshold=0.0, types=["other"]) if m.text == "Paris"]
     assert titles([mention]) == ["Paris (mythology)"]
     assert mention.candidates[0].prior == pytest.approx(true["Paris (mythology)"], rel=1e-3)
+    assert mention.probability <= mention.candidates[0].prior + 1e-6
+    assert not [m for m in typed_linker.link(text, types=["other"]) if m.text == "Paris"]
     [given] = typed_linker.disambiguate(text, mark(text, "Paris"), types=["other"])
     assert given.candidates[0].prior == 1.0
 

@@ -85,6 +85,8 @@ class Engine:
         near = near or Neighbourhood.everyone(len(spans))
         found = self.candidates.find([*surfaces, *beside], only)
         entity, prior, size = (column[: len(spans)] for column in found)
+        # what a restriction leaves of a name's uses: all of them if every mention means something inside it
+        left = np.ones(len(spans)) if only is None else np.minimum(prior.sum(axis=1) + 1e-9, 1.0)
         self._clamp(spans, entity, prior, size)
         passed()
         windows = potentials.windows(text if s.context_weight > 0.0 else "", spans, entity)
@@ -99,6 +101,7 @@ class Engine:
         checkpoint()
         marginals = graph.propagate("sum", rounds=s.rounds, epsilon=s.epsilon)
         solution = Solution(text, spans, only, windows, unary, pairs, beliefs, marginals, near)
+        solution.probability *= left[:, None]
         passed()
         solution.timings = dict(zip(STAGES, np.diff(clock).tolist(), strict=True))
         return solution
