@@ -20,7 +20,9 @@ _WIKIPEDIA = re.compile(r"(?:[a-z\-]+\.)?(?:m\.)?wikipedia\.org")
 _YAGO = re.compile(r"(?:www\.)?yago-knowledge\.org")
 _PATHS = {_DBPEDIA: ("/resource/", "/page/", "/data/"), _WIKIPEDIA: ("/wiki/",), _YAGO: ("/resource/",)}
 _OPAQUE = re.compile(r"(?:www\.)?wikidata\.org|(?:rdf\.)?freebase\.com")
-_NIL = re.compile(r"\s*(?:|nil\d*|none|null|\*null\*|-{2,}|--nme--|--oov--|not_?in_?wiki)\s*", re.IGNORECASE)
+_NIL = re.compile(
+    r"\s*+(?:|nil\d*|none|null|\*null\*|-{2,}|--nme--|--oov--|not_?in_?wiki)\s*+", re.IGNORECASE
+)
 
 
 # -- writing -----------------------------------------------------------------------------------------
