@@ -88,9 +88,13 @@ def list_(
         found = [overlay for overlay in open_model(folder).overlays if overlay.name == name]
         if not found:
             raise InputError(f"the model has no overlay {name!r}", where=folder)
-        numbers = range(found[0].first, found[0].first + found[0].size)
+        [overlay] = found
         keys = ("title", "id", "type", "description")
-        rows = [{key: getattr(found[0], key)(n) for key in keys} for n in numbers]
+        rows = []
+        for number in range(overlay.first, overlay.first + overlay.size):
+            facts = overlay.facts(number)
+            named = overlay.title(number), overlay.id(number), facts.type, facts.description
+            rows.append(dict(zip(keys, named, strict=True)))
     if json is not None:
         write_json(json, rows)
     print("\t".join(key.replace("_", " ") for key in keys))
