@@ -323,9 +323,9 @@ class _Build:
 
     def vectors(self, report: Report) -> None:
         """Vectors of entities and words, from arrays that are written already."""
-        arrays, dimensions = {name: self.writer.mapped(name) for name in COUNTED}, self.options.vectors
-        if not dimensions:
+        if not (dimensions := self.options.vectors):
             return
+        arrays = {name: self.writer.mapped(name) for name in COUNTED}
         with self.writer.stream(vector_entity=f"({dimensions},)|i1") as [rows]:
             for name, array in vector_parts(arrays, VectorOptions(dimensions), report):
                 if name == "vector_entity":
