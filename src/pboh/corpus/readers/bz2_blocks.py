@@ -22,6 +22,7 @@ from pboh.errors import CorpusError
 
 BLOCK, END = 0x314159265359, 0x177245385090
 """The digits of pi announce a block, those of its square root the end of a stream; they begin at any bit."""
+_MARK = (1 << 48) - 1
 _LIKELY = np.zeros(1 << 16, dtype=np.bool_)  # pairs of bytes that are inside a mark
 _LIKELY[[mark >> shift & 0xFFFF for mark in (BLOCK, END) for shift in range(32)]] = True
 LONGEST_BLOCK = 1 << 20  # compressed: 900 kB and a little
@@ -66,8 +67,11 @@ def _marks(data: bytes, start: int) -> list[Mark]:
     """
     codes = np.frombuffer(data, dtype=np.uint8)
     likely = 4 + 4 * np.flatnonzero(_LIKELY[codes[4:-1:4].astype(np.uint16) << 8 | codes[5::4]])
-    bits = (bit for pair in likely.tolist() for bit in range(8 * pair - 32, 8 * pair))
-    marks = ((bit, mark) for bit in bits if (mark := _bits(data, bit, bit + 48)) in (BLOCK, END))
+    marks = []
+    for pair in likely.tolist():  # a mark that hits it begins in the four bytes before
+        window = _bits(data, 8 * pair - 32, 8 * pair + 48)
+        found = ((32 - back, window >> back & _MARK) for back in range(32, 0, -1))
+        marks += [(8 * pair - 32 + bit, mark) for bit, mark in found if mark in (BLOCK, END)]
     return [Mark(8 * start + bit, mark == BLOCK, _bits(data, bit + 48, bit + 80)) for bit, mark in marks]
 
 
