@@ -276,6 +276,11 @@ def in_turns(servers: dict[str, Server], requests: list[bytes], connections: int
     for turn in range(ROUNDS):
         for name in sorted(servers, reverse=bool(turn % 2)):
             turns[name].append(servers[name].processor_ms(requests, connections))
+    return compared(turns)
+
+
+def compared(turns: dict[str, list[float]]) -> dict[str, float]:
+    """The median milliseconds of everybody's turns, and of the ratios of turns that belong together."""
     found = {f"cpu_ms_{name}": median(times) for name, times in turns.items()}
     if "before" in turns:
         pairs = zip(turns["now"], turns["before"], strict=True)

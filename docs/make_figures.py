@@ -117,6 +117,14 @@ def training_rows() -> list[tuple[str, str]]:
     ]
 
 
+def before_row() -> tuple[str, str]:
+    """Processor time beside that of an earlier version, in turns."""
+    figures = result("before")
+    ratios = " / ".join(f"{row['ratio']:.2f}" for name, row in figures.items() if name != "machine")
+    names = " / ".join(name for name in figures if name != "machine")
+    return f"processor time against the first version: {names}", ratios
+
+
 def short() -> list[tuple[str, str]]:
     """What a newcomer wants to know."""
     return [document_row(), annotation_row(), service_row(), propagation_row(), counting_row()]
@@ -125,7 +133,7 @@ def short() -> list[tuple[str, str]]:
 def full() -> list[tuple[str, str]]:
     """Everything."""
     linking = [document_row(), *inference_rows(), propagation_row(), service_row(), annotation_row()]
-    return [*linking, extraction_row(), *training_rows(), counting_row()]
+    return [*linking, extraction_row(), *training_rows(), counting_row(), before_row()]
 
 
 def hostile() -> list[tuple[str, str]]:
