@@ -52,6 +52,6 @@ def database_errors(where: Path, kind: type[PbohError]) -> Iterator[None]:
         raise kind(f"DuckDB failed: {text}") from error
 
 
-def quoted(path: Path) -> str:
-    """A path as SQL writes it."""
-    return "'" + str(path).replace("'", "''") + "'"
+def quoted(text: object) -> str:
+    """A path or a text as SQL writes it."""
+    return "'" + str(text).replace("'", "''") + "'"

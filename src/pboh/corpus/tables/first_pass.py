@@ -39,6 +39,7 @@ KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count
 READ = ("article", "list", "disambiguation")  # kinds whose text and links are kept
 SHOWN = 20  # problems
+_ROWS_TOGETHER = 1 << 15
 
 Figures = dict[str, Any]
 """What a chunk or the whole has of everything."""
@@ -135,7 +136,7 @@ class ChunkScan:
         with written_aside(folder) as aside:
             aside.mkdir()
             self._parquet(aside / "pages.parquet", pages)
-            self._parquet(aside / "targets.parquet", leads_to)
+            self._parquet(aside / "targets.parquet", leads_to, pc.sort_indices(targets))
             self._parquet(aside / "words.parquet", {"text": words, "count": pa.array(counts, pa.int64())})
             _feather(aside / "links.arrow", links)
             _feather(aside / "tokens.arrow", {"word": pa.array(tokens)})
@@ -173,14 +174,24 @@ class ChunkScan:
         _, columns["hint"] = title_types(titles, self._site.language)
         return {"page": pa.array(pages, pa.int32()), **columns}
 
-    def _parquet(self, path: Path, columns: dict[str, pa.Array]) -> None:
-        """A table whose rows say where they come from: the chunk, and the row in it."""
+    def _parquet(self, path: Path, columns: dict[str, pa.Array], order: pa.Array | None = None) -> None:
+        """A table whose rows say where they come from: the chunk, and the row in it.
+
+        Rows are written in short groups: who reads a part of the alphabet skips the others.
+        """
         rows = len(next(iter(columns.values())))
         own = {
             "chunk": pa.array(np.full(rows, self._number, dtype=np.int32)),
             "local": pa.array(np.arange(rows, dtype=np.int32)),
         }
-        pq.write_table(pa.table(own | columns), path, compression="zstd", use_dictionary=["chunk", "kind"])
+        table = pa.table(own | columns)
+        pq.write_table(
+            table if order is None else table.take(order),
+            path,
+            compression="zstd",
+            use_dictionary=["chunk", "kind"],
+            row_group_size=_ROWS_TOGETHER,
+        )
 
     def _sorted_words(self) -> tuple[pa.Array, Int32]:
         """Words of the chunk in the order of their text, and all tokens renumbered to match."""

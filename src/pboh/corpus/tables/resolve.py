@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -19,9 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pboh.corpus.tables.ordered import SAMPLED, Ordered
 from pboh.corpus.tables.second_pass import DELTA, Place
 from pboh.errors import CorpusError, PbohError
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
+from pboh.files.mapped import note_mapping
 from pboh.text.utf8_kernels import Int32, Int64
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 MISSING, ARTICLE, REDIRECT, DISAMBIGUATION, LIST = range(5)
 _KINDS = pa.array(["article", "redirect", "disambiguation", "list"])  # from ARTICLE on
 _BATCH = 1 << 17
-_ROWS_HELD = 1 << 24
+_BLOCK = 1 << 22  # numbers at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +54,22 @@ class Chunks:
         bounds = (offsets[number : number + 2].tolist() for offsets in self.offsets.values())
         return Place(number, *(range(*each) for each in bounds))
 
-    def files(self, name: str, part: range | None = None) -> str:
-        """The table's files (of some chunks), as DuckDB's ``read_parquet`` takes them."""
-        paths = (self.folders[number] / f"{name}.parquet" for number in part or range(len(self.folders)))
+    def files(self, name: str) -> str:
+        """The table's files, as DuckDB's ``read_parquet`` takes them."""
+        paths = (folder / f"{name}.parquet" for folder in self.folders)
         return f"read_parquet([{', '.join(map(quoted, paths))}])"
 
-    def groups(self, name: str) -> Iterator[range]:
-        """Neighbouring chunks whose tables together are short enough to be held in memory."""
-        offsets, start = self.offsets[name], 0
-        for end in range(1, len(self.folders) + 1):
-            if end == len(self.folders) or offsets[end + 1] - offsets[start] > _ROWS_HELD:
-                yield range(start, end)
-                start = end
+    def strings(self, name: str, column: str) -> str:
+        """A query for a column of strings of the table, with the place of each."""
+        return f"SELECT chunk, local, {column} AS text FROM {self.files(name)}"
+
+    def some(self, name: str, column: str) -> str:
+        """A query for a sample of them."""
+        return f"SELECT text FROM ({self.strings(name, column)}) WHERE local % {SAMPLED} = 0"
+
+    def rows(self, name: str) -> int:
+        """How many rows the table has in all chunks."""
+        return int(self.offsets[name][-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +94,8 @@ def resolve(
     held.pages.tofile(folder / "held.i32")
     (folder / "spill").mkdir()
     with database_errors(folder, CorpusError), open_database(folder / "spill", memory, threads) as database:
-        words = _write_words(database, chunks, folder, held.words)
-        titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links, held.targets)
+        words = _write_words(database, chunks, folder, held.words, memory)
+        titles, page_titles = _resolve_titles(database, chunks, folder, keep_red_links, held.targets, memory)
         _write_pages(database, chunks, folder, titles, page_titles, held.pages)
     entities = _write_entities(folder, titles)
     shutil.rmtree(folder / "spill", ignore_errors=True)
@@ -103,69 +109,36 @@ def resolve(
     }
 
 
-def _column(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
-    column: npt.NDArray[Any] = batch.column(name).to_numpy(zero_copy_only=False)
-    return column
+def _numbers(path: Path, rows: int) -> Int32:
+    """A file of so many numbers, -1 each, that is written in place."""
+    with path.open("wb") as file:
+        for start in range(0, rows, _BLOCK):
+            np.full(min(_BLOCK, rows - start), -1, dtype=np.int32).tofile(file)
+    if not rows:
+        return np.empty(0, dtype=np.int32)
+    numbers = np.memmap(path, dtype=np.int32, mode="r+")
+    note_mapping(numbers)  # its pages may go to the file at any time
+    return numbers
 
 
-def _write_numbered(
-    database: duckdb.DuckDBPyConnection, query: str, path: Path, number: str, compression: str = "zstd"
+def _write_words(
+    database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, held: pa.Table, memory: int
 ) -> int:
-    """Write the rows of a query to Parquet, numbered from zero; returns how many there are."""
-    how = {"compression": compression, "use_dictionary": False, "column_encoding": {number: DELTA}}
-    path.parent.mkdir(exist_ok=True)
-    rows, writer = 0, None
-    for batch in arrow_batches(database, query, _BATCH):
-        numbers = pa.array(np.arange(rows, rows + batch.num_rows, dtype=np.int32))
-        table = pa.table({number: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))})
-        writer = writer or pq.ParquetWriter(path, table.schema, **how)
-        writer.write_table(table)
-        rows += batch.num_rows
-    if writer:
-        writer.close()
-    return rows
-
-
-def _write_words(database: duckdb.DuckDBPyConnection, chunks: Chunks, folder: Path, held: pa.Table) -> int:
     path = folder / "words" / "00000.parquet"
     database.register("held_words", held)
-    query = f"""
-        SELECT text, sum(count)::BIGINT AS count FROM (
-            SELECT text, count FROM {chunks.files("words")}
-            UNION ALL SELECT text, -count FROM held_words
-        ) GROUP BY text HAVING sum(count) > 0 ORDER BY text"""
-    words = _write_numbered(database, query, path, "word")
+    rows = f"""
+        SELECT text, count FROM {chunks.files("words")}
+        UNION ALL SELECT text, -count FROM held_words"""
+    ordered = Ordered(database, chunks.some("words", "text"), chunks.rows("words"), memory)
+    columns = "text, sum(count)::BIGINT AS count"
+    words = ordered.write(path, "word", rows, columns, having="sum(count) > 0")
     if not words:
         schema = pa.schema([("word", pa.int32()), ("text", pa.string()), ("count", pa.int64())])
         pq.write_table(schema.empty_table(), path)
     known = f"SELECT text, word AS number FROM read_parquet({quoted(path)})"
-    with (folder / "words.i32").open("wb") as file:
-        for numbers in _look_up(database, chunks, "words", "text", known):
-            numbers.tofile(file)
+    numbers = _numbers(folder / "words.i32", chunks.rows("words"))
+    ordered.look_up(chunks.strings("words", "text"), known, chunks.offsets["words"], numbers)
     return words
-
-
-def _look_up(
-    database: duckdb.DuckDBPyConnection, chunks: Chunks, table: str, key: str, known: str
-) -> Iterator[Int32]:
-    """The number of every row of a chunk table, -1 if its ``key`` is not among the ``known``, in parts."""
-    offsets = chunks.offsets[table]
-    for group in chunks.groups(table):
-        start = int(offsets[group.start])
-        numbers = np.full(int(offsets[group.stop]) - start, -1, dtype=np.int32)
-        query = f"SELECT chunk, local, number FROM {chunks.files(table, group)} JOIN ({known}) USING ({key})"
-        for batch in arrow_batches(database, query, _BATCH):
-            place = offsets[_column(batch, "chunk")] + _column(batch, "local") - start
-            numbers[place] = _column(batch, "number")
-        yield numbers
-
-
-def _replace(source: Path, result: Path, by: Int32) -> None:
-    """Copy a file of numbers, each replaced by what ``by`` says (-1 stays)."""
-    with source.open("rb") as old, result.open("wb") as new:
-        while (numbers := np.fromfile(old, dtype=np.int32, count=_BATCH)).size:
-            np.where(numbers >= 0, by[numbers], -1).astype(np.int32).tofile(new)
-    source.unlink()
 
 
 def _resolve_titles(
@@ -174,53 +147,56 @@ def _resolve_titles(
     folder: Path,
     keep_red_links: bool,
     held: npt.NDArray[np.int64],
+    memory: int,
 ) -> tuple[Titles, Int32]:
     """What every title is, and the title of every page; the chunks' link targets are written on the way."""
     pages, path = chunks.files("pages"), folder / "titles.parquet"
-    every = f"""
-        SELECT title, bool_and(possible) AS possible FROM (
-            SELECT title, true AS possible FROM {pages} WHERE kind <> 'other'
-            UNION ALL SELECT target, possible FROM {pages} WHERE target IS NOT NULL
-            UNION ALL SELECT title, possible FROM {chunks.files("targets")}
-        ) GROUP BY title ORDER BY title"""
-    count = _write_numbered(database, every, path, "number", "lz4")  # read again and again, then removed
+    rows = f"""
+        SELECT title AS text, true AS possible FROM {pages} WHERE kind <> 'other'
+        UNION ALL SELECT target, possible FROM {pages}
+        UNION ALL SELECT title, possible FROM {chunks.files("targets")}"""
+    samples = f"{chunks.some('pages', 'title')} UNION ALL {chunks.some('targets', 'title')}"
+    ordered = Ordered(database, samples, 2 * chunks.rows("pages") + chunks.rows("targets"), memory)
+    columns = "text AS title, bool_and(possible) AS possible"
+    count = ordered.write(path, "number", rows, columns, compression="lz4")  # read often, then removed
     if not count:
         raise PbohError("none of the pages has a title")
-    known = f"SELECT title, number FROM read_parquet({quoted(path)})"
-    page_titles, kind, first, target = _page_facts(database, chunks, known, count)
+    known = f"SELECT title AS text, number FROM read_parquet({quoted(path)})"
+    page_titles, kind, first, target = _page_facts(ordered, chunks, known, count)
     final = follow(target)
-    linked, counted, rows = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_), 0
-    with (folder / "reached.i32").open("wb") as file:
-        for targets in _look_up(database, chunks, "targets", "title", known):
-            reached = final[targets]
-            linked[reached[reached >= 0]] = True
-            reached.tofile(file)
-            aside = held[slice(*np.searchsorted(held, [rows, rows + reached.size]))]
-            reached[aside - rows] = -1
-            counted[reached[reached >= 0]] = True
-            rows += reached.size
+    targets = _numbers(folder / "targets.i32", chunks.rows("targets"))
+    ordered.look_up(chunks.strings("targets", "title"), known, chunks.offsets["targets"], targets)
+    linked, counted = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
+    for start in range(0, targets.size, _BLOCK):
+        reached = final[targets[start : start + _BLOCK]]
+        linked[reached[reached >= 0]] = True
+        aside = held[slice(*np.searchsorted(held, [start, start + reached.size]))]
+        reached[aside - start] = -1
+        counted[reached[reached >= 0]] = True
     possible = pq.read_table(path, columns=["possible"]).column("possible").to_numpy()
     is_entity = kind == ARTICLE
     if keep_red_links:
         is_entity |= (kind == MISSING) & linked & possible
     entity = np.where(is_entity, np.cumsum(is_entity) - 1, -1).astype(np.int32)
-    _replace(folder / "reached.i32", folder / "targets.i32", entity)
+    for start in range(0, targets.size, _BLOCK):
+        reached = final[targets[start : start + _BLOCK]]
+        targets[start : start + _BLOCK] = np.where(reached >= 0, entity[reached], -1)
     return Titles(final, first, entity, linked, counted), page_titles
 
 
 def _page_facts(
-    database: duckdb.DuckDBPyConnection, chunks: Chunks, known: str, count: int
+    ordered: Ordered, chunks: Chunks, known: str, count: int
 ) -> tuple[Int32, npt.NDArray[np.uint8], Int32, Int32]:
     """Title of every page (-1: another namespace); kind, first page and redirect target of every title."""
-    number = np.concatenate(list(_look_up(database, chunks, "pages", "title", known)))
+    number, redirect = (np.full(chunks.rows("pages"), -1, dtype=np.int32) for _ in range(2))
+    for column, numbers in (("title", number), ("target", redirect)):
+        ordered.look_up(chunks.strings("pages", column), known, chunks.offsets["pages"], numbers)
     kinds = np.zeros(number.size, dtype=np.uint8)
     for folder, start in zip(chunks.folders, chunks.offsets["pages"], strict=False):
         column = pq.read_table(folder / "pages.parquet", columns=["kind"]).column("kind")
         known_kinds = pc.fill_null(pc.index_in(column, value_set=_KINDS), -1).to_numpy()
         kinds[start : start + len(column)] = known_kinds + 1
     number[kinds == MISSING] = -1
-    renamed = f"SELECT title AS target, number FROM ({known})"
-    redirect = np.concatenate(list(_look_up(database, chunks, "pages", "target", renamed)))
     # of two pages with one title, the first counts: it is written last
     pages = np.flatnonzero(number >= 0)[::-1]
     kind = np.zeros(count, dtype=np.uint8)
