@@ -17,7 +17,7 @@ import zstandard
 from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
 from pboh.corpus.extract import TABLES, Options, extract
-from pboh.corpus.tables import resolve
+from pboh.corpus.tables import ordered
 from pboh.text.words import words
 
 
@@ -160,7 +160,7 @@ def test_chunks_only_change_how_context_rows_are_grouped(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(resolve, "_ROWS_HELD", 300)  # titles and words of a few chunks at a time
+    monkeypatch.setattr(ordered, "ROW", 3_000_000)  # some hundred titles and words at a time
     xml = (DATA / "world.xml").read_bytes()
     path = tmp_path / "world"
     path.write_bytes(
