@@ -38,7 +38,7 @@ NAME = (
     "touched",
     "abstract",
 )
-NAMED = (*ANSWER, "nameness", "words", "link")
+NAMED = (*ANSWER, "topic", "agreement", "same", "other", "abstract", "nameness", "words", "link")
 MENTION = ("link", "capital", "words", "inside", "part", "odd")
 CONCEPT = (*ANSWER, *MENTION)
 
