@@ -26,7 +26,6 @@ LEAD = 6000
 """Bytes of a page's text, and of its wikitext, in which a definition or an infobox is looked for."""
 _TAIL = 3000  # bytes of wikitext in which categories are looked for
 _LINE = 700  # characters of a paragraph that are looked at
-_LINES = 250
 _SHORT = 16  # characters of a line that is no sentence
 _NESTED = 4  # brackets in brackets
 _BEFORE = 300  # characters before the verb that defines
@@ -54,7 +53,10 @@ class Language:
     head: str
     ends: frozenset[str]
     articles: frozenset[str]
+    indefinite: tuple[str, ...]
+    abstract: frozenset[str]
     fillers: frozenset[str]
+    degrees: frozenset[str]
     partitives: frozenset[str]
     of: str
     verbal: re.Pattern[str]
@@ -64,6 +66,7 @@ class Language:
     short_description: re.Pattern[bytes]
     category: re.Pattern[bytes]
     categories: tuple[tuple[str, str], ...]
+    before_ends: re.Pattern[str]
     nouns: Mapping[str, str]
     noun: Callable[[str], str]
     infobox_type: Callable[[bytes], str]
@@ -94,7 +97,10 @@ def language(code: str) -> Language:
         head=given["head"],
         ends=frozenset(given["ends"]),
         articles=frozenset(given["articles"]),
+        indefinite=tuple(given["indefinite"]),
+        abstract=frozenset(given["abstract"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
+        degrees=frozenset(given["degrees"]),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
         verbal=re.compile(given["verbal"] or "(?!)"),
@@ -104,6 +110,7 @@ def language(code: str) -> Language:
         short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
         category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
         categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
+        before_ends=re.compile(f" (?:{'|'.join(map(re.escape, given['ends'])) or '(?!)'}) .*"),
         nouns=several,
         noun=noun,
         infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
@@ -192,28 +199,84 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     begin = wikitext.find(b"{{", 0, LEAD)
     templates = wikitext[begin:LEAD] if begin >= 0 else b""
     short = _short_description(templates, table)
-    phrase = _definition(text[:LEAD], title, table)
-    description = short or shortened(phrase, table)
-    for evidence, told in _told(title, templates, phrase, short, wikitext, table):
+    found = _definition(text[:LEAD], title, table)
+    description = short or shortened(found.phrase, table)
+    for evidence, told in _told(title, templates, found, short, wikitext, table):
         if told:
             return Subject(description, told, evidence)
     return Subject(description) if description else NOTHING
 
 
 def _told(
-    title: str, templates: bytes, phrase: str, short: str, wikitext: bytes, table: Language
+    title: str, templates: bytes, found: _Definition, short: str, wikitext: bytes, table: Language
 ) -> Iterator[tuple[str, str]]:
     """The types that parts of a page tell, those that are trusted most first."""
-    if title.lower().startswith(table.topics):
+    sentence = _noun_of(found.phrase, table)
+    side = title.lower().startswith(table.topics)
+    if side and not (found.sure and sentence in ("organisation", "work", "product")):
         yield "title", "other"
-    box, sentence = _infobox(templates, table), _noun_of(phrase, table)
+    box = _infobox(templates, table)
     if (box, sentence) != ("person", "organisation"):  # bands have the infobox of musical artists
         yield "infobox", box
-    yield "sentence", sentence
+    better = _by_title(sentence, title, found, table)
+    yield "sentence" if better == sentence else "title", better
     yield "sentence", _noun_of(short, table)
     if title.endswith(")"):
         yield "title", _qualified(title.rpartition("(")[2], table)
     yield "category", _category(wikitext[-_TAIL:], table)
+
+
+def _by_title(said: str, title: str, found: _Definition, table: Language) -> str:
+    """What the title makes of the type that a sentence says.
+
+    *A vicar* is a kind of persons, and no person. *Fiji national football team* describes, so its noun counts
+    even if the sentence says *member of the association*; and so do years and battles.
+    """
+    bare = title.partition(" (")[0].partition(",")[0]
+    common = said not in ("product", "species") and _is_common(bare, found.subject, table)
+    if " " not in bare or table.head != "last":
+        return "other" if common and said else said
+    words = bare.split()
+    head = table.before_ends.sub("", bare).split()
+    if len(head) > 1 and words[-1][0].islower():
+        head = words
+    if not head:
+        return said
+    small, year = len(head) > 1 and head[-1][0].islower(), bare[:4].isdigit()
+    if found.sure and not (small or year or common) and said not in ("", "other", "person"):
+        return said
+    hint = table.nouns.get(" ".join(head[-2:]).lower()) or table.noun(head[-1].lower())
+    if common:
+        thing = hint in ("product", "species")  # which any number of them is, too
+        return said if said == "other" or (thing and not said) else hint if thing else "other"
+    if hint == "event" and (said == "other" or year):
+        return hint
+    if said in ("product", "species") or (hint in ("", said) and said != "person"):
+        return said
+    if hint == "organisation" and (
+        (said == "other" and found.sure) or (said == "event" and year and not small)
+    ):
+        return said
+    if hint in ("event", "organisation") and (
+        small or said in ("", "place") or not (found.sure or said == "work")
+    ):
+        return hint
+    if said == "person":
+        office = hint == said and len(head) < len(words) and found.subject.startswith("The ")
+        return "other" if (small and hint == said) or office else hint if small and hint else said
+    return hint if small and said in ("", "place") and not found.sure else said
+
+
+def _is_common(bare: str, subject: str, table: Language) -> bool:
+    """Whether a text calls it by a common noun: *a vicar*, *the wicket-keeper*."""
+    small = bare[:1].lower() + bare[1:]
+    if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
+        return False
+    if f" {small}" in subject:
+        return True
+    return bool(table.indefinite) and subject.startswith(
+        tuple(f"{article}{bare}" for article in table.indefinite)
+    )
 
 
 def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
@@ -289,37 +352,47 @@ _ABBREVIATIONS = frozenset(
 )
 
 
-def _definition(lead: bytes, title: str, table: Language) -> str:
+class _Definition(NamedTuple):
+    """The phrase that defines, what is before its verb, and whether that is all of the title's words."""
+
+    phrase: str = ""
+    subject: str = ""
+    sure: bool = False
+
+
+_NO_DEFINITION = _Definition()
+
+
+def _definition(lead: bytes, title: str, table: Language) -> _Definition:
     """The words by which the first sentence that defines the title does so: behind its verb, to its end.
 
     A sentence that names something else defines it only as the first one, and as *a* or *the* something.
     """
-    bare, spare = title.partition(" (")[0].lower(), None
+    bare, text, spare, at = title.partition(" (")[0].lower(), lead.decode(errors="ignore"), None, 0
     known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
-    for line in _lines(lead):
-        if not table.defines.search(line):
+    while at <= len(text) and (verb := table.defines.search(text, at)):
+        start = max(text.rfind("\n", at, verb.end()) + 1, at)
+        end = text.find("\n", start)
+        at = (end if end >= 0 else len(text)) + 1
+        line = text[start : min(at - 1, start + _LINE)]
+        if len(line) < _SHORT:
             continue
         before, phrase = _defining(_without_asides(line), table)
         if not phrase:
             continue
-        before = before.replace("\u0301", "").lower()  # the mark of stress
-        if not before or any(word in before for word in known):
-            return phrase
+        subject = before.replace("\u0301", "").lower()  # the mark of stress
+        if not subject or any(word in subject for word in known):
+            missing = sum(word not in subject for word in known)
+            return _Definition(phrase, before.strip(), missing <= (len(known) > 2))
         if (
             spare is None and table.head == "last"
         ):  # the first sentence may call it by another name: "He was a Latvian politician"
-            spare = phrase if phrase.partition(" ")[0].lower() in table.fillers else ""
-    return spare or ""
+            first = phrase.partition(" ")[0].lower()
+            spare = _Definition(phrase, before.strip()) if first in table.fillers else _NO_DEFINITION
+    return spare or _NO_DEFINITION
 
 
 _WORDS = re.compile(r"\w{3,}")
-
-
-def _lines(lead: bytes) -> Iterator[str]:
-    """The beginnings of paragraphs, with a blank before, as verbs have one."""
-    for line in lead.split(b"\n", _LINES)[:_LINES]:
-        if len(line) >= _SHORT and len(text := line[: 4 * _LINE].decode(errors="ignore")) >= _SHORT:
-            yield f" {text[:_LINE]}"
 
 
 def _without_asides(line: str) -> str:
@@ -343,8 +416,16 @@ def _defining(plain: str, table: Language) -> tuple[str, str]:
     for verb in table.defines.finditer(plain, 0, _BEFORE):
         phrase = _sentence(plain, verb.end()).strip(" ,;:–—-")
         if phrase and _defines(phrase, table):
-            return plain[: verb.start()].rpartition(". ")[2], phrase
+            return _last_sentence(plain[: verb.start()]), phrase
     return "", ""
+
+
+def _last_sentence(text: str) -> str:
+    """What follows the last full stop that is none of an abbreviation: "Sgt. Pepper", "John F. Kennedy"."""
+    stop = text.rfind(". ")
+    while stop > 0 and len(text[:stop].rpartition(" ")[2]) < 4:
+        stop = text.rfind(". ", 0, stop)
+    return text[stop + 2 :] if stop > 0 else text
 
 
 def _defines(phrase: str, table: Language) -> bool:
@@ -377,10 +458,10 @@ def _noun_of(phrase: str, table: Language) -> str:
     if table.head == "end":
         parts = _PARTS.split(phrase[:200])
         return next((found for part in parts if (found := table.noun(part.rstrip("。 である")[-12:]))), "")
-    words = _WORD.findall(phrase[:300].lower())
+    words = _WORD.findall(phrase[:300])
     if table.head == "last":
-        return _last_noun(words, table)
-    for word in words[:12]:
+        return _last_noun([word.lower() for word in words], words, table)
+    for word in map(str.lower, words[:12]):
         if found := table.noun(word):
             return found
     return ""
@@ -389,26 +470,46 @@ def _noun_of(phrase: str, table: Language) -> str:
 _PARTS = re.compile("[、，,・]")
 
 
-def _last_noun(words: list[str], table: Language) -> str:
+def _last_noun(words: list[str], written: list[str], table: Language) -> str:
     """Of "social and political philosopher from …": philosopher; a person if any noun of several is one."""
     parts: list[list[str]] = [[]]
-    otherwise, several = "", False
+    otherwise, several, named = "", False, ""
     for here, word in enumerate(words):
         part = parts[-1]
-        if word == table.of and part and part[-1] in table.partitives:
-            said = _noun(part, table)
-            if said == "species":
-                return said
-            several = said == "organisation"
-            parts, otherwise = [[]], "" if several else said
-        elif (part or len(parts) > 1) and (
-            word in table.ends or _is_verb(words[here : here + 4], part, table)
-        ):
+        if word == table.of and part:
+            for end in (4, 3, 2):
+                if said := table.nouns.get(" ".join(words[here - 1 : here + end])):
+                    return said  # a prisoner of war camp
+            if part[-1] in table.partitives:
+                said = _noun(part, table)
+                if said == "species":
+                    return said
+                if said == "person":  # a member of the genus
+                    rest = _last_noun(words[here + 1 :], written[here + 1 :], table)
+                    return rest if rest == "species" else said
+                several = said == "organisation"
+                parts, otherwise = [[]], "" if several else said
+                following = next((one for one in written[here + 1 :] if one not in table.articles), "")
+                named = said if following[:1].isupper() else ""
+                continue
+            following = next((one for one in written[here + 1 :] if one not in table.articles), "")
+            if part[-1] in table.abstract and following[:1].islower():
+                return "other"  # a state of inactivity
             break
-        elif word in _BETWEEN:
+        if (part or len(parts) > 1) and (word in table.ends or _is_verb(words[here : here + 4], part, table)):
+            break
+        if word in _BETWEEN:
             parts.append([])
+        elif part and written[here][0].isupper() and _is_name(words, written, here, part, table):
+            break
+        elif not part and len(parts) > 1 and word in table.articles and _is_told(parts, table):
+            break  # another phrase: a city, the seat of a bishop
         elif part or word not in table.fillers:
             part.append(word)
+            if named and written[here][0].islower():
+                named = ""
+    if named not in ("", "other"):  # a body of the United States
+        return named
     found = [(said, len(part)) for part in parts if part and (said := _noun(part, table))]
     if any(said == "person" for said, _ in found):
         return "organisation" if several else "person"  # a group of philosophers
@@ -417,15 +518,34 @@ def _last_noun(words: list[str], table: Language) -> str:
     return next((said for said, size in found if size > 1), found[-1][0] if found else otherwise)
 
 
+def _is_told(parts: list[list[str]], table: Language) -> bool:
+    return any(_noun(part, table) not in ("", "other") for part in parts)
+
+
+def _is_name(words: list[str], written: list[str], here: int, part: list[str], table: Language) -> bool:
+    """Whether a capital begins the name of what was said: the television show *Big Brother*."""
+    before = written[here - 1]
+    if len(part) < 2 or before in table.fillers or not before[0].islower():
+        return False
+    return not table.noun(words[here]) and _noun(part, table) == "work"
+
+
 def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
     """Whether a participle ends a phrase: a character *portrayed* by, but not motor *racing* driver."""
-    if not table.verbal.fullmatch(words[0]) or table.noun(words[0]) or table.noun(" ".join(words[:2])):
+    if not table.verbal.fullmatch(words[0]):
+        return False
+    ended = len(words) < 2 or words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
+    if (
+        ended and len(before) > 1 and _noun(before, table) == "person"
+    ):  # a cyclist *riding* for, and not an electoral riding
+        return True
+    if table.noun(words[0]) or table.noun(" ".join(words[:2])):
         return False
     if len(words) < 2 or _noun(before, table) == "person":  # scientist combining physics and philosophy
         return True
     if table.verbal.fullmatch(words[1]):
         return not any(_noun(words[1:end], table) for end in (3, 4))  # multitasking operating system
-    return words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
+    return ended
 
 
 _BETWEEN = frozenset([",", ";", ":", "and", "or"])
@@ -436,6 +556,8 @@ def _noun(words: list[str], table: Language) -> str:
     for length in (3, 2, 1):
         if len(words) >= length and (said := table.noun(" ".join(words[-length:]))):
             return said
+    if words and (words[-1] in table.degrees or words[-1] in table.fillers):  # the author most famous for
+        return _noun(words[:-1], table)
     verb = next((k for k, word in enumerate(words) if table.verbal.fullmatch(word)), 0)
     return _noun(words[:verb], table) if verb else ""
 
