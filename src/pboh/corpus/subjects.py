@@ -29,6 +29,7 @@ _LINE = 700  # characters of a paragraph that are looked at
 _SHORT = 16  # characters of a line that is no sentence
 _NESTED = 4  # brackets in brackets
 _BEFORE = 300  # characters before the verb that defines
+_PHRASE, _CLAUSE = 300, 120  # characters of a definition in which a noun is looked for, and mostly found
 _TEMPLATES = 8  # at the beginning of a page, one of which may be an infobox
 
 
@@ -53,20 +54,23 @@ class Language:
     head: str
     ends: frozenset[str]
     articles: frozenset[str]
+    definite: str
     indefinite: tuple[str, ...]
     abstract: frozenset[str]
     fillers: frozenset[str]
     degrees: frozenset[str]
     partitives: frozenset[str]
     of: str
-    verbal: re.Pattern[str]
+    verbal: Callable[[str], bool]
     topics: tuple[str, ...]
     defines: re.Pattern[str]
+    defines_bytes: re.Pattern[bytes]
     clause: re.Pattern[str]
     short_description: re.Pattern[bytes]
     category: re.Pattern[bytes]
     categories: tuple[tuple[str, str], ...]
     before_ends: re.Pattern[str]
+    before_of: frozenset[str]
     nouns: Mapping[str, str]
     noun: Callable[[str], str]
     infobox_type: Callable[[bytes], str]
@@ -90,6 +94,7 @@ def language(code: str) -> Language:
     whole = {word: name for word, name in nouns.items() if "*" not in word}
     several = {_plural(word, given["plural"]): name for word, name in whole.items()} | whole
     parts = {word: name for word, name in nouns.items() if "*" in word}
+    defines = _verbs(given["is"], spaced=given["head"] != "end")
     noun = _noun_finder(several, parts, given["head"] == "end")
     boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
     prefixes = tuple(given["infobox"])
@@ -97,20 +102,27 @@ def language(code: str) -> Language:
         head=given["head"],
         ends=frozenset(given["ends"]),
         articles=frozenset(given["articles"]),
+        definite=given["definite"],
         indefinite=tuple(given["indefinite"]),
         abstract=frozenset(given["abstract"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
         degrees=frozenset(given["degrees"]),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
-        verbal=re.compile(given["verbal"] or "(?!)"),
+        verbal=_whole(given["verbal"] or "(?!)"),
         topics=tuple(f"{topic} " for topic in given["topics"]),
-        defines=_verbs(given["is"], spaced=given["head"] != "end"),
+        defines=defines,
+        defines_bytes=re.compile(defines.pattern.encode()),
         clause=_clauses(given["clauses"]),
         short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
         category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
         categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
         before_ends=re.compile(f" (?:{'|'.join(map(re.escape, given['ends'])) or '(?!)'}) .*"),
+        before_of=frozenset(
+            noun.partition(f" {given['of']} ")[0].rpartition(" ")[2]
+            for noun in several
+            if given["of"] and f" {given['of']} " in noun
+        ),
         nouns=several,
         noun=noun,
         infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
@@ -119,6 +131,12 @@ def language(code: str) -> Language:
 
 def _words(text: str) -> list[str]:
     return [word for part in text.split(",") if (word := " ".join(part.split()))]
+
+
+def _whole(pattern: str) -> Callable[[str], bool]:
+    """Whether a word is one that the pattern describes; most words come again."""
+    match = re.compile(pattern).fullmatch
+    return lru_cache(maxsize=1 << 14)(lambda word: match(word) is not None)
 
 
 def _plural(word: str, ending: str) -> str:
@@ -198,26 +216,31 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     table = language(code)
     begin = wikitext.find(b"{{", 0, LEAD)
     templates = wikitext[begin:LEAD] if begin >= 0 else b""
-    short = _short_description(templates, table)
+    short, box = _short_description(templates, table), _infobox(templates, table)
+    side = title.lower().startswith(table.topics)
+    # bands have the infobox of musical artists
+    clear = bool(box) and box != "person" and not side
+    if short and clear:
+        return Subject(short, box, "infobox")
     found = _definition(text[:LEAD], title, table)
     description = short or shortened(found.phrase, table)
-    for evidence, told in _told(title, templates, found, short, wikitext, table):
+    if clear:
+        return Subject(description, box, "infobox")
+    sentence = _noun_of(found.phrase, table)
+    if side and not (found.sure and sentence in ("organisation", "work", "product")):
+        return Subject(description, "other", "title")
+    if box and (box, sentence) != ("person", "organisation"):
+        return Subject(description, box, "infobox")
+    for evidence, told in _told(title, sentence, found, short, wikitext, table):
         if told:
             return Subject(description, told, evidence)
     return Subject(description) if description else NOTHING
 
 
 def _told(
-    title: str, templates: bytes, found: _Definition, short: str, wikitext: bytes, table: Language
+    title: str, sentence: str, found: _Definition, short: str, wikitext: bytes, table: Language
 ) -> Iterator[tuple[str, str]]:
-    """The types that parts of a page tell, those that are trusted most first."""
-    sentence = _noun_of(found.phrase, table)
-    side = title.lower().startswith(table.topics)
-    if side and not (found.sure and sentence in ("organisation", "work", "product")):
-        yield "title", "other"
-    box = _infobox(templates, table)
-    if (box, sentence) != ("person", "organisation"):  # bands have the infobox of musical artists
-        yield "infobox", box
+    """The types that parts of a page without an infobox tell, those that are trusted most first."""
     better = _by_title(sentence, title, found, table)
     yield "sentence" if better == sentence else "title", better
     yield "sentence", _noun_of(short, table)
@@ -236,6 +259,8 @@ def _by_title(said: str, title: str, found: _Definition, table: Language) -> str
     common = said not in ("product", "species") and _is_common(bare, found.subject, table)
     if " " not in bare or table.head != "last":
         return "other" if common and said else said
+    if found.sure and said not in ("", "other") and bare.istitle() and not (common or bare[:4].isdigit()):
+        return said  # a name: no word in it is small
     words = bare.split()
     head = table.before_ends.sub("", bare).split()
     if len(head) > 1 and words[-1][0].islower():
@@ -262,7 +287,7 @@ def _by_title(said: str, title: str, found: _Definition, table: Language) -> str
     ):
         return hint
     if said == "person":
-        office = hint == said and len(head) < len(words) and found.subject.startswith("The ")
+        office = hint == said and len(head) < len(words) and found.subject.startswith(table.definite)
         return "other" if (small and hint == said) or office else hint if small and hint else said
     return hint if small and said in ("", "place") and not found.sure else said
 
@@ -337,12 +362,15 @@ def _short_description(templates: bytes, table: Language) -> str:
 # -- the definition ---------------------------------------------------------------------------------
 
 # Every pattern begins with a letter of a set, which is what makes searching fast.
-_INSIDE = re.compile(r"\([^()]*+\)|（[^（）]*+）|\[[^\[\]]*+\]|\{[^{}]*+\}|<[^<>]*+>")
+_INSIDE = {
+    "(": re.compile(r"\([^()]*+\)"), "（": re.compile(r"（[^（）]*+）"),
+    "[": re.compile(r"\[[^\[\]]*+\]"), "{": re.compile(r"\{[^{}]*+\}"), "<": re.compile(r"<[^<>]*+>"),
+}  # fmt: skip
 _PRONOUNCED = re.compile(r"/[^/\s][^/]{0,60}+/(?=[\s,;.])")
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++")
 _STRAY = re.compile(r"[()（）\[\]{}<>|]")
 _LOOSE = re.compile(r"[ ,](?=[,;]|\.(?!\w)|['’]s\b)")
-_WORD = re.compile(r"[^\W_](?:[^\W_]|['’.&-](?=[^\W_]))*+|[,;:]")
+_WORD = re.compile(r"[^\W_]++(?:['’.&-][^\W_]++)*+|[,;:]")
 _STOP = re.compile(r"[.。！？।؟](?:(?<!\.)|(?=[\"”»']?+(?:\s|$)))")
 _ABBREVIATIONS = frozenset(
     """
@@ -368,45 +396,61 @@ def _definition(lead: bytes, title: str, table: Language) -> _Definition:
 
     A sentence that names something else defines it only as the first one, and as *a* or *the* something.
     """
-    bare, text, spare, at = title.partition(" (")[0].lower(), lead.decode(errors="ignore"), None, 0
+    bare, spare, at = title.partition(" (")[0].lower(), None, 0
+    named = table.head in ("last", "any")  # a line counts without a word of the title
     known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
-    while at <= len(text) and (verb := table.defines.search(text, at)):
-        start = max(text.rfind("\n", at, verb.end()) + 1, at)
-        end = text.find("\n", start)
-        at = (end if end >= 0 else len(text)) + 1
-        line = text[start : min(at - 1, start + _LINE)]
-        if len(line) < _SHORT:
+    while at <= len(lead) and (verb := table.defines_bytes.search(lead, at)):
+        start = max(lead.rfind(b"\n", at, verb.end()) + 1, at)
+        end = lead.find(b"\n", start)
+        at = (end if end >= 0 else len(lead)) + 1
+        line = lead[start : min(at - 1, start + 4 * _LINE)].decode(errors="ignore")[:_LINE]
+        if len(line) < _SHORT or not (named or _has_any(line, known)):
             continue
         before, phrase = _defining(_without_asides(line), table)
         if not phrase:
             continue
-        subject = before.replace("\u0301", "").lower()  # the mark of stress
-        if not subject or any(word in subject for word in known):
+        subject = _plain_letters(before)
+        if not subject or _has_any(subject, known):
             missing = sum(word not in subject for word in known)
             return _Definition(phrase, before.strip(), missing <= (len(known) > 2))
-        if (
-            spare is None and table.head == "last"
-        ):  # the first sentence may call it by another name: "He was a Latvian politician"
-            first = phrase.partition(" ")[0].lower()
+        if spare is None and named:  # the first sentence may name it otherwise: "He was a Latvian politician"
+            first, named = phrase.partition(" ")[0].lower(), False
             spare = _Definition(phrase, before.strip()) if first in table.fillers else _NO_DEFINITION
+            if not _has_any(lead[at:].decode(errors="ignore"), known):
+                break
     return spare or _NO_DEFINITION
 
 
 _WORDS = re.compile(r"\w{3,}")
 
 
+def _has_any(text: str, words: list[str]) -> bool:
+    text = _plain_letters(text)
+    for word in words:  # noqa: SIM110 - any() would cost as much again
+        if word in text:
+            return True
+    return False
+
+
+def _plain_letters(text: str) -> str:
+    """Small letters, without the mark of stress."""
+    return (text if text.isascii() else text.replace("\u0301", "")).lower()
+
+
 def _without_asides(line: str) -> str:
     """A line without what is in brackets, and without pronunciations."""
-    for _ in range(_NESTED):
-        line, found = _INSIDE.subn("", line)
-        if not found or not _STRAY.search(line):
-            break
-    return f" {_squeezed(_PRONOUNCED.sub('', line))}"
+    for opening, inside in _INSIDE.items():
+        for _ in range(_NESTED):
+            if opening not in line:
+                break
+            line = inside.sub("", line)
+    return f" {_squeezed(_PRONOUNCED.sub('', line) if '/' in line else line)}"
 
 
 def _squeezed(text: str) -> str:
     """Control characters and directional marks gone, white space made single."""
-    return " ".join((text if text.isprintable() else _NOISE.sub(" ", text)).split())
+    text = " ".join(text.split())
+    return text if text.isprintable() else " ".join(_NOISE.sub(" ", text).split())
 
 
 def _defining(plain: str, table: Language) -> tuple[str, str]:
@@ -433,7 +477,7 @@ def _defines(phrase: str, table: Language) -> bool:
     first = phrase.partition(" ")[0].lower()
     if first in table.fillers or not table.articles:
         return True
-    verbal = first in table.ends or table.verbal.fullmatch(first)
+    verbal = first in table.ends or table.verbal(first)
     return bool(table.noun(first) if verbal else _noun_of(phrase, table))
 
 
@@ -458,9 +502,14 @@ def _noun_of(phrase: str, table: Language) -> str:
     if table.head == "end":
         parts = _PARTS.split(phrase[:200])
         return next((found for part in parts if (found := table.noun(part.rstrip("。 である")[-12:]))), "")
-    words = _WORD.findall(phrase[:300])
     if table.head == "last":
-        return _last_noun([word.lower() for word in words], words, table)
+        written = _WORD.findall(phrase[:_CLAUSE])
+        words = [word.lower() for word in written]
+        if len(phrase) > _CLAUSE and table.ends.isdisjoint(words):
+            written = _WORD.findall(phrase[:_PHRASE])
+            words = [word.lower() for word in written]
+        return _last_noun(words, written, table)
+    words = _WORD.findall(phrase[:_PHRASE])
     for word in map(str.lower, words[:12]):
         if found := table.noun(word):
             return found
@@ -477,7 +526,7 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
     for here, word in enumerate(words):
         part = parts[-1]
         if word == table.of and part:
-            for end in (4, 3, 2):
+            for end in (4, 3, 2) if part[-1] in table.before_of else ():
                 if said := table.nouns.get(" ".join(words[here - 1 : here + end])):
                     return said  # a prisoner of war camp
             if part[-1] in table.partitives:
@@ -532,7 +581,7 @@ def _is_name(words: list[str], written: list[str], here: int, part: list[str], t
 
 def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
     """Whether a participle ends a phrase: a character *portrayed* by, but not motor *racing* driver."""
-    if not table.verbal.fullmatch(words[0]):
+    if not table.verbal(words[0]):
         return False
     ended = len(words) < 2 or words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
     if (
@@ -543,7 +592,7 @@ def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
         return False
     if len(words) < 2 or _noun(before, table) == "person":  # scientist combining physics and philosophy
         return True
-    if table.verbal.fullmatch(words[1]):
+    if table.verbal(words[1]):
         return not any(_noun(words[1:end], table) for end in (3, 4))  # multitasking operating system
     return ended
 
@@ -558,7 +607,7 @@ def _noun(words: list[str], table: Language) -> str:
             return said
     if words and (words[-1] in table.degrees or words[-1] in table.fillers):  # the author most famous for
         return _noun(words[:-1], table)
-    verb = next((k for k, word in enumerate(words) if table.verbal.fullmatch(word)), 0)
+    verb = next((k for k, word in enumerate(words) if table.verbal(word)), 0)
     return _noun(words[:verb], table) if verb else ""
 
 
