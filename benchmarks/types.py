@@ -13,7 +13,7 @@ from pboh.formats.types import TYPES
 from pboh.model.store import Model, open_model
 from pboh.text.hashing import look_up
 
-JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in ("types", "types-blind")}
+JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in ("types", "types-blind", "types-unseen")}
 
 
 def judgements(path: Path) -> list[tuple[str, str, str]]:
