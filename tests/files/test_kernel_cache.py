@@ -78,3 +78,54 @@ def test_windows_has_neither_user_numbers_nor_modes(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     kernel_cache.ensure_kernel_cache()
     assert os.environ.pop("NUMBA_CACHE_DIR") == str(tmp_path / "pboh" / "kernels")
+
+
+def test_another_process_helps_as_soon_as_this_one_compiles(monkeypatch):
+    from numba import njit
+
+    from pboh.files import kernel_cache
+
+    started = []
+
+    class Helper:
+        def __init__(self, command, **streams):
+            started.append([command[1:], "runs"])
+
+        def kill(self):
+            started[-1][1] = "killed"
+
+        def wait(self):
+            started[-1][1] += " and gone"
+
+    monkeypatch.setattr(kernel_cache.subprocess, "Popen", Helper)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with kernel_cache.compiling_beside("some.module"):
+        assert not started, "nothing is compiled yet"
+        njit(lambda x: x + 1)(1)
+        njit(lambda x: x + 2)(1)
+        assert started == [[["-m", "some.module"], "runs"]]
+    assert started == [[["-m", "some.module"], "killed and gone"]]
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # it would only take away from this one
+    with kernel_cache.compiling_beside("some.module"):
+        njit(lambda x: x + 3)(1)
+    assert len(started) == 1
+
+
+def test_no_helper_is_no_error(monkeypatch):
+    from numba import njit
+
+    from pboh.files import kernel_cache
+
+    tries = []
+
+    def refuse(*_, **__):
+        tries.append(1)
+        raise PermissionError("no processes here")
+
+    monkeypatch.setattr(kernel_cache.subprocess, "Popen", refuse)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with kernel_cache.compiling_beside("some.module"):
+        assert njit(lambda x: x + 1)(1) == 2
+        assert njit(lambda x: x + 2)(1) == 3
+    assert len(tries) == 1

@@ -15,6 +15,7 @@ from typer import Argument, Option
 from pboh.cli import app, options
 from pboh.cli.printing import output
 from pboh.document import NO_ENTITY, Document, Facts, Mention
+from pboh.files.kernel_cache import compiling_beside
 from pboh.files.writing import write_whole
 
 COLUMNS = "start", "end", "probability", "detection", "mention", "entity", "id", "type", "description"
@@ -56,11 +57,12 @@ def link_command(
     from pboh.cli.reading import read_only, read_text
 
     text, name = read_text(source)
-    linker = options.load_linker(model, paper, change)
-    document = linker.link(
-        text, mentions=mentions, threshold=threshold, nil=nil, id=name,
-        entities=read_only(linker, only), types=options.listed(types),
-    )  # fmt: skip
+    with compiling_beside("pboh.inference.rehearsal"):
+        linker = options.load_linker(model, paper, change)
+        document = linker.link(
+            text, mentions=mentions, threshold=threshold, nil=nil, id=name,
+            entities=read_only(linker, only), types=options.listed(types),
+        )  # fmt: skip
     if format == "table" and out is None and output().is_terminal:
         output().print(_table(document) if len(document) else "no mention was found", markup=False)
         return

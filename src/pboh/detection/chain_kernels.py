@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, njit, uint64
 
-from pboh.text.hash_kernels import helper
+from pboh.text.hash_kernels import Array, helper
 
 OUTSIDE, BEGIN, INSIDE, LAST, UNIT = range(5)
 LABELS = 5
@@ -54,12 +54,12 @@ def potentials(features, weights, first, last, psi):  # type: ignore[no-untyped-
 
 
 @helper
-def forward_backward(psi, sort, step, alpha, beta, scale):  # type: ignore[no-untyped-def]
-    """Scaled sums α, β with α[i,y]·β[i,y] = p(y_i = y), for one sentence; returns its log partition sum.
+def forward_backward(n, psi, sort, step, alpha, beta, scale):  # type: ignore[no-untyped-def]
+    """Scaled sums α, β with α[i,y]·β[i,y] = p(y_i = y), for a sentence of n tokens; its log partition sum.
 
     A sentence begins as after Outside and ends as before Outside.
     """
-    n, total = psi.shape[0], 0.0
+    total = 0.0
     for i in range(n):
         norm = 0.0
         for z in range(LABELS):
@@ -90,12 +90,11 @@ def forward_backward(psi, sort, step, alpha, beta, scale):  # type: ignore[no-un
 
 
 @helper
-def sentence_spans(psi, sort, step, alpha, beta, scale, least, offset, out, probability, used):  # type: ignore[no-untyped-def]
-    """Append every span of one sentence that is a name with at least probability ``least``.
+def sentence_spans(n, psi, sort, step, alpha, beta, scale, least, offset, out, probability, used):  # type: ignore[no-untyped-def]
+    """Append every span of a sentence of n tokens that is a name with at least probability ``least``.
 
     p(i…j is a name) = α[i,B] · Π_k T·ψ[k,I]/scale[k] · T·ψ[j,L]/scale[j] · β[j,L].
     """
-    n = psi.shape[0]
     for i in range(n):
         unit = alpha[i, UNIT] * beta[i, UNIT]
         if unit >= least and used < out.shape[0]:
@@ -116,31 +115,30 @@ def sentence_spans(psi, sort, step, alpha, beta, scale, least, offset, out, prob
     return used
 
 
-@njit(cache=True, nogil=True)
-def find_spans(features, sort, sentence, weights, step, least, out, probability):  # type: ignore[no-untyped-def]
+def find_spans(
+    features: Array, sort: Array, sentence: Array, weights: Array, step: Array, least: float,
+    out: Array, probability: Array,
+) -> int:  # fmt: skip
     """All spans of a text with at least probability ``least``, in order of sentences; returns how many."""
+    scratch = *np.empty((3, sentence.size, LABELS)), np.empty(sentence.size)
+    given = features, sort, sentence, weights, step, least
+    return int(_find_spans(*given, *scratch, out, probability))
+
+
+@njit(cache=True, nogil=True)
+def _find_spans(  # type: ignore[no-untyped-def]
+    features, sort, sentence, weights, step, least, alpha, beta, psi, scale, out, probability
+):
     n, used, first = sentence.size, int64(0), int64(0)  # not constants, for which helpers would compile twice
-    alpha, beta, psi = np.empty((n, LABELS)), np.empty((n, LABELS)), np.empty((n, LABELS))
-    scale = np.empty(n)
     while first < n:
         last = first + 1
         while last < n and sentence[last] == sentence[first]:
             last += 1
-        m = last - first
-        potentials(features, weights, first, last, psi[:m])
-        forward_backward(psi[:m], sort[first:last], step, alpha[:m], beta[:m], scale[:m])
+        n_here, sorts = last - first, sort[first:]
+        potentials(features, weights, first, last, psi)
+        forward_backward(n_here, psi, sorts, step, alpha, beta, scale)
         used = sentence_spans(
-            psi[:m],
-            sort[first:last],
-            step,
-            alpha[:m],
-            beta[:m],
-            scale[:m],
-            least,
-            first,
-            out,
-            probability,
-            used,
+            n_here, psi, sorts, step, alpha, beta, scale, least, first, out, probability, used
         )
         first = last
     return used
@@ -221,8 +219,8 @@ def train_epoch(  # type: ignore[no-untyped-def]
         n = last - first
         exponentials(transitions, step)
         state = _keep(features[first:last], dropout, state, kept)
-        potentials(kept, weights, 0, n, psi[:n])
-        total = forward_backward(psi[:n], sort[first:last], step, alpha, beta, scale)
+        potentials(kept, weights, 0, n, psi)
+        total = forward_backward(n, psi, sort[first:last], step, alpha, beta, scale)
         value += _log_likelihood(psi, sort[first:last], step, label[first:last], total)
         for i in range(n):
             c, gold = sort[first + i], label[first + i]

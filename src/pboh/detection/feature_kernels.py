@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import int64, njit, uint32, uint64
 
@@ -16,7 +18,7 @@ from pboh.detection.token_kernels import (
     S_SMALL,
     S_TITLE,
 )
-from pboh.text.hash_kernels import EMPTY, helper, slot_of
+from pboh.text.hash_kernels import EMPTY, Array, helper, slot_of
 
 FEATURES = 34
 _BEYOND = uint64(0x5BD1E995)  # stands for a token outside the sentence
@@ -44,16 +46,15 @@ def _affix(codes, lower, start, end):  # type: ignore[no-untyped-def]
     return h
 
 
-@njit(cache=True, nogil=True)
-def own_casing(word, shape, sentence, out):  # type: ignore[no-untyped-def]
+def own_casing(word: Array, shape: Array, sentence: Array, out: Array) -> None:
     """How the text itself writes each word inside sentences: bit 1 in small letters, bit 2 capitalised."""
+    size = 16 << (word.size // 8).bit_length()  # at least twice as many
+    _own_casing(word, shape, sentence, np.full(size, EMPTY, np.uint64), np.zeros(size, np.uint8), out)
+
+
+@njit(cache=True, nogil=True)
+def _own_casing(word, shape, sentence, key, flag, out):  # type: ignore[no-untyped-def]
     n = word.size
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    key, flag = np.empty(size, np.uint64), np.zeros(size, np.uint8)
-    for k in range(size):
-        key[k] = EMPTY
     for i in range(n):
         if shape[i] > S_LETTERS:
             continue
@@ -97,8 +98,7 @@ def sentence_style(shape, known, sentence, out):  # type: ignore[no-untyped-def]
         first = last
 
 
-@njit(cache=True, nogil=True)
-def dictionary_tags(first, last, link, share, tag, longest):  # type: ignore[no-untyped-def]
+def dictionary_tags(first: Array, last: Array, link: Array, share: Array, tag: Array, longest: Array) -> None:
     """What the dictionary says of every token.
 
     The names ``first[k]:last[k]`` (in order of their end) are covered so that link probability × length is
@@ -106,21 +106,24 @@ def dictionary_tags(first, last, link, share, tag, longest):  # type: ignore[no-
     levels of ``link`` (0…7) and ``share`` (0…3); 0 is none. ``longest`` is the length of the longest name
     that begins (low bits) and that ends (high bits) there.
     """
-    n, tokens = first.size, tag.size
-    best, before = np.zeros(n + 1), np.empty(n, np.int64)
-    ends = np.zeros(tokens + 1, np.int64)  # names that end at or before a token
+    before = np.searchsorted(last, first, side="right")  # names that end at or before a name's first token
+    _dictionary_tags(first, last, link, share, before, np.zeros(first.size + 1, np.int64), tag, longest)
+
+
+@njit(cache=True, nogil=True)
+def _dictionary_tags(first, last, link, share, before, best, tag, longest):  # type: ignore[no-untyped-def]
+    n = first.size
     for k in range(n):
-        ends[last[k]] += 1
-    for i in range(tokens):
-        ends[i + 1] += ends[i]
-    for k in range(n):
-        before[k] = ends[first[k]]
         length = last[k] - first[k]
-        best[k + 1] = max(best[k], (1 + link[k]) * (1 + share[k]) * length + best[before[k]])
-        longest[first[k]] = max(longest[first[k]] & 7, min(length, 7)) | (longest[first[k]] & 56)
-        longest[last[k] - 1] = max(longest[last[k] - 1] & 56, min(length, 7) << 3) | (
-            longest[last[k] - 1] & 7
-        )
+        worth = (1 + link[k]) * (1 + share[k]) * length + best[before[k]]
+        best[k + 1] = worth if worth > best[k] else best[k]
+        length = length if length < 7 else 7
+        i = first[k]
+        if longest[i] & 7 < length:
+            longest[i] = length | (longest[i] & 56)
+        i = last[k] - 1
+        if longest[i] >> 3 < length:
+            longest[i] = length << 3 | (longest[i] & 7)
     k = n
     while k > 0:
         if best[k] > best[k - 1]:
@@ -182,14 +185,23 @@ def _signs(s, c, t, style, own, begins, value):  # type: ignore[no-untyped-def]
     value[32] = (c[1] * 8 + style) * 256 + t[1]
 
 
-@njit(cache=True, nogil=True)
-def write_features(  # type: ignore[no-untyped-def]
-    codes, lower, start, end, shape, gap, word, sentence, known, style, own, tag, longest, mask, out
-):
+def write_features(
+    codes: Array, lower: Array, start: Array, end: Array, shape: Array, gap: Array, word: Array,
+    sentence: Array, known: Array, style: Array, own: Array, tag: Array, longest: Array, mask: Any,
+    out: Array,
+) -> None:  # fmt: skip
     """Write the rows of every token's features to ``out``; ``mask`` is the number of rows of weights − 1."""
+    looks = shape, gap, word, sentence, known, style, own, tag, longest
+    scratch = (np.empty(size, np.uint64) for size in (5, 5, 3, 3, FEATURES))
+    _write_features(codes, lower, start, end, *looks, mask, *scratch, out)
+
+
+@njit(cache=True, nogil=True)
+def _write_features(  # type: ignore[no-untyped-def]
+    codes, lower, start, end, shape, gap, word, sentence, known, style, own, tag, longest, mask,
+    w, s, c, t, value, out,
+):  # fmt: skip
     n = start.size
-    w, s = np.empty(5, np.uint64), np.empty(5, np.uint64)
-    c, t, value = np.empty(3, np.uint64), np.empty(3, np.uint64), np.empty(FEATURES, np.uint64)
     for i in range(n):
         for k in range(5):
             j = i + k - 2
@@ -215,6 +227,7 @@ def write_features(  # type: ignore[no-untyped-def]
         after = uint64(NEW_LINE if s[3] == 31 else gap[i + 1])
         value[21] = uint64(longest[i]) * 32 + s[2]
         value[23] = (before * 4 + after) * 32 + s[2]
-        value[33] = uint64(min(end[i] - start[i], 12)) * 32 + s[2]
+        length = end[i] - start[i]
+        value[33] = uint64(length if length < 12 else 12) * 32 + s[2]
         for f in range(FEATURES):
             out[i, f] = _row(f, value[f], mask)

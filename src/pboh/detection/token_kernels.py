@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit, uint32, uint64
 
 from pboh.text.hash_kernels import helper
@@ -102,14 +101,17 @@ def cut(codes, sort, lower, start, end, shape, gap, word, written):  # type: ign
             here += 1
             shape[found] = first - HIRAGANA + S_HIRAGANA
         else:
-            counts = np.zeros(4, np.int64)
+            small, capital, letter, digit = 0, 0, 0, 0
             while here < n and SMALL <= sort[codes[here]] <= DIGIT:
                 code = codes[here]
+                kind = sort[code]
                 h = (h ^ uint64(lower[code])) * _PRIME
                 w = (w ^ uint64(code)) * _PRIME
-                counts[sort[code] - SMALL] += 1
+                small += kind == SMALL
+                capital += kind == CAPITAL
+                letter += kind == LETTER
+                digit += kind == DIGIT
                 here += 1
-            small, capital, letter, digit = counts[0], counts[1], counts[2], counts[3]
             shape[found] = _shape(small, capital, letter, digit, here - start[found], first)
         end[found], word[found], written[found] = here, _short(h), _short(w)
         found, space = found + 1, GLUED

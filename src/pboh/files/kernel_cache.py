@@ -1,14 +1,15 @@
-"""The user's cache, where compiled kernels are kept, and a word to who waits while they are compiled."""
+"""The user's cache, where compiled kernels are kept, and what is done while they are compiled."""
 
 from __future__ import annotations
 
 import logging
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 
@@ -77,3 +78,37 @@ def say_if_compiling(after: float = 2.0, hint: str = " (pboh warmup does it befo
             yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def compiling_beside(module: str) -> Iterator[None]:
+    """As soon as this process compiles, let another run a module, whose kernels it finds in the cache then.
+
+    The other one is no more than a help: what it did not compile, or cannot, is compiled here.
+    """
+    from numba.core import event  # noqa: PLC0415
+
+    others: list[subprocess.Popen[bytes]] = []
+
+    class FirstCompilation(event.Listener):
+        """Starts the other process."""
+
+        heard = (os.cpu_count() or 1) == 1  # alone it would only take away from this one
+
+        def on_start(self, event: object) -> None:
+            if not self.heard:
+                self.heard = True
+                silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+                with suppress(OSError):
+                    others.append(subprocess.Popen([sys.executable, "-m", module], **silent))
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    try:
+        with event.install_listener("numba:compile", FirstCompilation()):
+            yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()

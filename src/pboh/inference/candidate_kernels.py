@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from pboh.text.hash_kernels import EMPTY, slot_of
+from pboh.text.hash_kernels import EMPTY, Array, slot_of
 
 SLOTS = 2048  # more than all layers of one name can hold together
 
 
-@njit(cache=True, nogil=True)
-def gather(positions, offsets, entity, layer, count, popularity, weights, exponent, top):  # type: ignore[no-untyped-def]
+def gather(
+    positions: Array, offsets: Array, entity: Array, layer: Array, count: Array, popularity: Array,
+    weights: Array, exponent: float, top: int,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Candidates of every mention: p(e|m) ∝ Σ_layer weight · c_layer(m, e), the ``top`` best, normalised.
 
     Returns entities, p(e|m), their number, and the sum of weighted counts they were normalised by.
@@ -19,16 +21,21 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
     ``positions[i]`` are the places of mention i's cased, lower and folded form in the name table (−1 =
     absent). Layers made from titles carry no counts of use; theirs is popularity(e)^exponent.
     """
-    n = positions.shape[0]
-    found = np.zeros((n, top), np.int32)
-    prior = np.zeros((n, top), np.float64)
-    size = np.zeros(n, np.int32)
-    total = np.zeros(n, np.float64)
-    slot_entity = np.empty(SLOTS, np.uint64)
-    slot_entity[:] = EMPTY
-    slot_value = np.zeros(SLOTS, np.float64)
-    used = np.empty(SLOTS, np.int64)
-    for i in range(n):
+    n = len(positions)
+    found, prior = np.zeros((n, top), np.int32), np.zeros((n, top))
+    size, total = np.zeros(n, np.int32), np.zeros(n)
+    slots = np.full(SLOTS, EMPTY, np.uint64), np.zeros(SLOTS), np.empty(SLOTS, np.int64)
+    rows = positions, offsets, entity, layer, count, popularity
+    _gather(*rows, weights, exponent, *slots, found, prior, size, total)
+    return found, prior, size, total
+
+
+@njit(cache=True, nogil=True)
+def _gather(  # type: ignore[no-untyped-def]
+    positions, offsets, entity, layer, count, popularity, weights, exponent,
+    slot_entity, slot_value, used, found, prior, size, total,
+):  # fmt: skip
+    for i in range(len(positions)):
         filled = 0
         for form in range(3):
             at = positions[i, form]
@@ -36,7 +43,7 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
                 continue
             for k in range(offsets[at], offsets[at + 1]):
                 weight = weights[layer[k]]
-                if weight == 0.0 or min(layer[k], 2) != form:
+                if weight == 0.0 or (layer[k] if layer[k] < 2 else 2) != form:
                     continue
                 value = weight * count[k]
                 if layer[k] >= 3 and exponent != 0.0:
@@ -48,7 +55,6 @@ def gather(positions, offsets, entity, layer, count, popularity, weights, expone
                     filled += 1
                 slot_value[slot] += value
         size[i], total[i] = _best(i, slot_entity, slot_value, used, filled, found, prior)
-    return found, prior, size, total
 
 
 @njit(cache=True, nogil=True, inline="always")

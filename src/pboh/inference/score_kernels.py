@@ -10,17 +10,27 @@ from numba import njit
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
-def conditional_scores(local, label, size, chosen, start, other, value, unseen, where, reach):  # type: ignore[no-untyped-def]
+def conditional_scores(
+    local: Array, label: Array, size: Array, chosen: Array, start: Array, other: Array, value: Array,
+    unseen: float, where: Array, reach: int,
+) -> tuple[Array, Array]:  # fmt: skip
     """Score of every candidate given the answers of its neighbours: local + Σ_j λ(e, e_j*); and their number.
 
     ``unseen`` is weight·log(1−μ), paid once per neighbour; ``chosen[j]`` is the answer's label or −1.
     Neighbours are up to ``reach`` away, but not at the same place (``where`` ascends).
     """
     times = np.zeros(start.size - 1, np.int64)  # of the labels of the answers within reach
-    out = np.empty(local.shape)
-    out[:] = -np.inf
-    neighbours = np.zeros(chosen.size, np.int64)
+    out, neighbours = np.empty(local.shape), np.zeros(chosen.size, np.int64)
+    out.fill(-np.inf)
+    pairs = start, other, value
+    _conditional_scores(local, label, size, chosen, *pairs, unseen, where, reach, times, out, neighbours)
+    return out, neighbours
+
+
+@njit(cache=True, nogil=True)
+def _conditional_scores(  # type: ignore[no-untyped-def]
+    local, label, size, chosen, start, other, value, unseen, where, reach, times, out, neighbours
+):
     first, last, linked = 0, 0, 0
     for i in range(label.shape[0]):
         while last < chosen.size and where[last] <= where[i] + reach:
@@ -55,23 +65,25 @@ def conditional_scores(local, label, size, chosen, start, other, value, unseen, 
             if chosen[j] >= 0:
                 times[chosen[j]] += 1
                 linked += 1
-    return out, neighbours
 
 
-@njit(cache=True, nogil=True)
 def keep_best(
     entity: Array, size: Array, prior: Array, context: Array, topic: Array, zeta: float, keep: int
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """The ``keep`` candidates of every mention with the best local score (ties: better prior first)."""
-    n = entity.shape[0]
-    kept = np.zeros((n, keep), np.int32)
-    kept_size = np.zeros(n, np.int32)
-    kept_prior = np.zeros((n, keep), np.float64)
-    kept_context = np.zeros((n, keep), np.float64)
-    kept_topic = np.zeros((n, keep), np.float64)
-    local = np.empty((n, keep))
-    local[:] = -np.inf
-    for i in range(n):
+    n = len(entity)
+    kept, kept_size, terms = np.zeros((n, keep), np.int32), np.zeros(n, np.int32), np.zeros((4, n, keep))
+    terms[3].fill(-np.inf)  # local
+    _keep_best(entity, size, prior, context, topic, zeta, kept, kept_size, *terms)
+    return kept, kept_size, *terms
+
+
+@njit(cache=True, nogil=True)
+def _keep_best(  # type: ignore[no-untyped-def]
+    entity, size, prior, context, topic, zeta, kept, kept_size, kept_prior, kept_context, kept_topic, local
+):
+    keep = kept.shape[1]
+    for i in range(len(entity)):
         for c in range(size[i]):
             score = np.log(prior[i, c]) + zeta * context[i, c] + topic[i, c]
             k = kept_size[i]
@@ -90,10 +102,9 @@ def keep_best(
                     context[i, c],
                     topic[i, c],
                 )
-                kept_size[i] = min(kept_size[i] + 1, keep)
+                kept_size[i] += kept_size[i] < keep
         for k in range(kept_size[i], keep):  # padding repeats the best, so that no other entity is looked at
             kept[i, k] = kept[i, 0]
-    return kept, kept_size, kept_prior, kept_context, kept_topic, local
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -114,20 +125,27 @@ def bethe_of_all(n, c_e, c_u, shared):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
-def pair_couplings(start, other, count, marginal, shared, weight, kin):  # type: ignore[no-untyped-def]
+def pair_couplings(
+    start: Array, other: Array, count: Array, marginal: Array, shared: Any, weight: float,
+    kin: tuple[Array, Array, Array],
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """weight·(λ(e,e′) − λ(unseen)) of the pairs seen, as rows of a sparse matrix with its diagonal.
 
     An entity never seen beside another has no p(e) = c_e/N_ep, so its pairs count as unseen. ``kin`` are rows
     (start, other, log 1−μ(e,e′) − log 1−μ) of pairs whose back-off is not the one of strangers:
     λ(e,e′) − λ(unseen) = log( exp(kin) + exp(λ − λ(unseen)) − 1 ), which is kin for a pair never seen.
     """
-    u = marginal.size
-    kin_start, kin_other, kin_value = kin
-    rows = np.zeros(u + 1, np.int64)
-    columns = np.empty(other.size + u + kin_other.size, np.int32)
-    values = np.empty(columns.size, np.float32)
-    used = 0
+    rows, most = np.zeros(marginal.size + 1, np.int64), other.size + marginal.size + kin[1].size
+    columns, values = np.empty(most, np.int32), np.empty(most, np.float32)
+    used = _pair_couplings(start, other, count, marginal, shared, weight, *kin, rows, columns, values)
+    return rows, columns[:used], values[:used]
+
+
+@njit(cache=True, nogil=True)
+def _pair_couplings(  # type: ignore[no-untyped-def]
+    start, other, count, marginal, shared, weight, kin_start, kin_other, kin_value, rows, columns, values
+):
+    u, used = marginal.size, 0
     for i in range(u):
         c_i = float(marginal[i])
         k, last, h, final = start[i], start[i + 1], kin_start[i], kin_start[i + 1]
@@ -152,4 +170,4 @@ def pair_couplings(start, other, count, marginal, shared, weight, kin):  # type:
                 columns[used], values[used] = j, weight * value
                 used += 1
         rows[i + 1] = used
-    return rows, columns[:used], values[:used]
+    return used

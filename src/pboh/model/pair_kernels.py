@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pboh.text.hash_kernels import Array, first_at_least, helper
+from pboh.text.hash_kernels import Array, first_at_least
 
 MEMBERSHIPS = 64  # heads with the longest lists: one bit of every document's word says whether it is in each
 
@@ -33,123 +33,122 @@ class Scratch(NamedTuple):
         return cls(state, touched, column, np.zeros(MEMBERSHIPS, np.bool_))
 
 
-@njit(cache=True, nogil=True)
-def cooccurrences(entities, offsets, documents, heads, head_pairs, scratch):  # type: ignore[no-untyped-def]
+def cooccurrences(
+    entities: Array, offsets: Array, documents: Array, heads: Array, head_pairs: Array, scratch: Scratch
+) -> tuple[Array, Array, Array]:
     """N(e,e′) > 0 of all pairs of ``entities`` as a symmetric sparse matrix (start, other, count).
 
     ``heads`` are the ascending head entities and ``head_pairs`` their counts. Memory beside ``scratch``
     follows the incidences and the pairs that were seen, never (number of candidates)². The diagonal is left
     out: e = e′ has a rule of its own.
     """
-    state, touched, column, filled = scratch
-    u, heavies, total = entities.size, 0, 0
-    rank, heavy = np.empty(u, np.int64), np.empty(u, np.int64)  # place among the heads or −1; who has one
-    for i in range(u):
-        e = entities[i]
-        rank[i] = first_at_least(heads, 0, heads.size, e)
-        if rank[i] < heads.size and heads[rank[i]] == e:
-            _fill_bits(column[rank[i]], offsets[e], offsets[e + 1], documents, state, filled)
-            heavy[heavies] = i
-            heavies += 1
-        else:
-            rank[i] = -1
-            total += offsets[e + 1] - offsets[e]
-    owner, page = np.empty(total, np.int32), np.empty(total, np.uint32)  # of every incidence of the others
-    at = 0
-    for i in range(u):
-        if rank[i] < 0:
-            for k in range(offsets[entities[i]], offsets[entities[i] + 1]):
-                owner[at], page[at] = i, documents[k]
-                at += 1
-    row, bits = np.empty(total, np.int32), np.empty(total, np.uint64)
-    start, members = _by_page(owner, page, state, row, bits)
-    beside = np.zeros((heavies, u), np.int32)
-    marked = False
-    for h in range(heavies):
-        own, e = rank[heavy[h]], entities[heavy[h]]
-        for g in range(heavies):
-            beside[h, heavy[g]] = head_pairs[own, rank[heavy[g]]]
-        if column[own] >= 0:
-            _test_bits(column[own], entities, offsets, rank, bits, beside, h)
-        elif total > 0:
-            if not marked:
-                for at in range(total):
-                    touched[page[at] >> 3] |= 1 << (page[at] & 7)
-                marked = True
-            _read_list(offsets[e], offsets[e + 1], documents, touched, state, start, members, beside, h)
-    for at in range(total):
-        state[page[at], 0] = 0
-        touched[page[at] >> 3] = 0
-    return _rows(owner, row, start, members, heavy[:heavies], beside)
+    u, first, last, heavy = entities.size, offsets[entities], offsets[entities + 1], np.empty(0, np.int64)
+    if heads.size:
+        place = np.minimum(np.searchsorted(heads, entities), heads.size - 1)
+        heavy = np.flatnonzero(heads[place] == entities)
+        last[heavy] = first[heavy]  # the lists of heads are not read with those of the others
+    total = int((last - first).sum())
+    (owner, row, members), page = np.empty((3, total), np.int32), np.empty(total, np.uint32)
+    begin = np.zeros(total + 2, np.int32)
+    _by_page(first, last, documents, scratch.state, owner, page, row, begin, members)
+    beside = np.zeros((heavy.size, u), np.int32)
+    if heavy.size:
+        ends, own = offsets[entities[heavy] + 1], place[heavy]
+        beside[:, heavy] = head_pairs[own[:, None], own]
+        bits = np.empty(total, np.uint64)
+        _beside_heads(first, last, heavy, ends, own, page, bits, documents, scratch, begin, members, beside)
+    start, tally, progress = np.zeros(u + 1, np.int64), np.zeros(u, np.int32), np.zeros(4, np.int64)
+    other, count = np.empty((2, 1024 + 16 * u), np.int32)
+    rows = owner, page, row, begin, members, heavy, beside, scratch.state
+    while not _write_rows(*rows, tally, progress, start, other, count):
+        used, more = int(progress[3]), np.empty((2, 2 * other.size + u), np.int32)
+        more[:, :used] = other[:used], count[:used]
+        other, count = more
+    return start, other[: start[u]], count[: start[u]]
 
 
-@helper
-def _fill_bits(column, first, last, documents, state, filled):  # type: ignore[no-untyped-def]
-    """Set the membership bit of a head that is a candidate for the first time."""
-    if column >= 0 and not filled[column]:
-        filled[column] = True
-        for k in range(first, last):
-            state[documents[k], 1 + (column >> 5)] |= np.uint32(1) << np.uint32(column & 31)
+@njit(cache=True, nogil=True)
+def _by_page(first, last, documents, state, owner, page, row, begin, members):  # type: ignore[no-untyped-def]
+    """Turn the lists ``documents[first[i]:last[i]]`` around.
 
+    ``members[begin[r]:begin[r + 1]]`` then occur in the document of row r.
 
-@helper
-def _by_page(owner, page, state, row, bits):  # type: ignore[no-untyped-def]
-    """Turn the candidates' document lists around: ``members[start[r]:start[r + 1]]`` occur in row r.
-
-    ``state`` then holds 1 + the row of every document touched; the caller clears that. ``row`` and ``bits``
-    become the row and the membership bits of every incidence.
+    ``owner``, ``page`` and ``row`` are those of every incidence. ``state`` then holds 1 + the row of every
+    document touched; :func:`_write_rows` clears that.
     """
-    rows = 0
-    start, members = np.zeros(page.size + 2, np.int32), np.empty(page.size, np.int32)
+    rows, at = 0, 0
+    for i in range(first.size):
+        for k in range(first[i], last[i]):
+            d = documents[k]
+            if state[d, 0] == 0:
+                rows += 1
+                state[d, 0] = rows
+            r = np.int64(state[d, 0]) - 1
+            owner[at], page[at], row[at] = i, d, r
+            begin[r + 2] += 1
+            at += 1
+    for r in range(rows):
+        begin[r + 1] += begin[r]
+    for at in range(owner.size):
+        r = row[at] + 1
+        members[begin[r]] = owner[at]
+        begin[r] += 1
+
+
+@njit(cache=True, nogil=True)
+def _beside_heads(  # type: ignore[no-untyped-def]
+    first, last, heavy, ends, own, page, bits, documents, scratch, begin, members, beside
+):
+    """Count the documents that each head shares with the light candidates.
+
+    The list of head h, number ``own[h]``, ends at ``ends[h]``. ``bits`` become the membership bits of every
+    incidence of the light ones.
+    """
+    state, touched, column, filled = scratch
+    for h in range(heavy.size):
+        bit = column[own[h]]
+        if bit >= 0 and not filled[bit]:  # a candidate for the first time
+            filled[bit] = True
+            for k in range(first[heavy[h]], ends[h]):
+                state[documents[k], 1 + (bit >> 5)] |= np.uint32(1) << np.uint32(bit & 31)
     for at in range(page.size):
         d = page[at]
-        if state[d, 0] == 0:
-            rows += 1
-            state[d, 0] = rows
-        row[at] = state[d, 0] - 1
         bits[at] = state[d, 1] | np.uint64(state[d, 2]) << np.uint64(32)
-        start[row[at] + 2] += 1
-    for r in range(rows):
-        start[r + 1] += start[r]
+        touched[d >> 3] |= 1 << (d & 7)
+    for h in range(heavy.size):
+        if column[own[h]] >= 0:  # no need to read its list
+            at, shift = 0, np.uint64(column[own[h]])
+            for i in range(first.size):
+                shared = np.int64(0)
+                for _ in range(first[i], last[i]):
+                    shared += np.int64((bits[at] >> shift) & np.uint64(1))
+                    at += 1
+                beside[h, i] += shared
+        else:
+            for k in range(first[heavy[h]], ends[h]):
+                d = documents[k]
+                if touched[d >> 3] >> (d & 7) & 1:  # mostly this says that no light candidate is in it
+                    r = np.int64(state[d, 0])
+                    for m in range(begin[r - 1], begin[r]):
+                        beside[h, members[m]] += 1
     for at in range(page.size):
-        members[start[row[at] + 1]] = owner[at]
-        start[row[at] + 1] += 1
-    return start, members
+        touched[page[at] >> 3] = 0
 
 
-@helper
-def _test_bits(column, entities, offsets, rank, bits, beside, h):  # type: ignore[no-untyped-def]
-    """Count the documents of each light candidate that are in the list of a head, without reading it."""
-    at, shift = 0, np.uint64(column)
-    for i in range(entities.size):
-        if rank[i] < 0:
-            shared = np.uint64(0)
-            for _ in range(offsets[entities[i]], offsets[entities[i] + 1]):
-                shared += (bits[at] >> shift) & np.uint64(1)
-                at += 1
-            beside[h, i] = shared
+@njit(cache=True, nogil=True)
+def _write_rows(  # type: ignore[no-untyped-def]
+    owner, page, row, begin, members, heavy, beside, state, tally, progress, start, other, count
+):
+    """Write the rows of the sparse matrix, columns ascending (found by scanning, cheaper than sorting).
 
-
-@helper
-def _read_list(first, last, documents, touched, state, start, members, beside, h):  # type: ignore[no-untyped-def]
-    """Read the list of a head; mostly one bit says that no light candidate is in a document."""
-    for k in range(first, last):
-        d = documents[k]
-        if touched[d >> 3] >> (d & 7) & 1:
-            row = np.int64(state[d, 0])
-            for m in range(start[row - 1], start[row]):
-                beside[h, members[m]] += 1
-
-
-@helper
-def _rows(owner, row, begin, members, heavy, beside):  # type: ignore[no-untyped-def]
-    """Collect the rows of the sparse matrix, columns ascending (found by scanning, cheaper than sorting)."""
-    u = beside.shape[1]
-    start = np.zeros(u + 1, np.int64)
-    tally = np.zeros(u, np.int32)
-    other, count = np.empty(1024 + 16 * u, np.int32), np.empty(1024 + 16 * u, np.int32)
-    used, at, h = 0, 0, 0
-    for i in range(u):
+    Returns whether there was room for all; to ``progress`` goes where to continue.
+    """
+    u = tally.size
+    first, at, h, used = progress[0], progress[1], progress[2], progress[3]
+    for i in range(first, u):
+        if used + u > other.size:
+            progress[0], progress[1], progress[2], progress[3] = i, at, h, used
+            return False
         if h < heavy.size and heavy[h] == i:
             for j in range(u):
                 tally[j] = beside[h, j]
@@ -161,25 +160,16 @@ def _rows(owner, row, begin, members, heavy, beside):  # type: ignore[no-untyped
                 at += 1
             for g in range(heavy.size):
                 tally[heavy[g]] = beside[g, i]
-        if used + u > other.size:
-            other, count = _grown(other, used, u), _grown(count, used, u)
         tally[i] = 0
         for j in range(u):
             if tally[j] > 0:
-                other[used] = j
-                count[used] = tally[j]
+                other[used], count[used] = j, tally[j]
                 tally[j] = 0
                 used += 1
         start[i + 1] = used
-    return start, other[:used], count[:used]
-
-
-@helper
-def _grown(array, used, more):  # type: ignore[no-untyped-def]
-    larger = np.empty(2 * array.size + more, np.int32)
-    for k in range(used):
-        larger[k] = array[k]
-    return larger
+    for at in range(page.size):
+        state[page[at], 0] = 0
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pboh.model.pair_kernels import pairs_of_heads
-from pboh.text.hashing import Array, bucket_index, hash_strings, string_blob
+from pboh.text.hashing import Array, bucket_index, hash_lines_of
 
 Arrays = dict[str, Array]
 
@@ -58,14 +58,19 @@ def merged_titles(keys: Array, entities: Array) -> tuple[Array, Array]:
     return hashes, entities[first]
 
 
-def title_table(titles: list[str], redirects: Array, owners: Array) -> Arrays:
-    """Titles by entity, and the hashes by which titles and redirects are found; a title comes first."""
-    entity = np.concatenate([np.arange(len(titles), dtype=np.uint32), owners.astype(np.uint32)])
-    hashes, entity = merged_titles(np.concatenate([hash_strings(titles), redirects]), entity)
-    blob, offsets = string_blob(titles)
+def title_table(titles: bytes, redirects: Array, owners: Array) -> Arrays:
+    """Titles by entity (lines of UTF-8), and the hashes by which titles and redirects are found.
+
+    A title comes before a redirect of the same name.
+    """
+    data = np.frombuffer(titles, np.uint8)
+    breaks = np.flatnonzero(data == 10)
+    ends = np.append(breaks, data.size) - np.arange(breaks.size + 1)  # without the line feeds before
+    entity = np.concatenate([np.arange(ends.size, dtype=np.uint32), owners.astype(np.uint32)])
+    hashes, entity = merged_titles(np.concatenate([hash_lines_of(data, ends.size), redirects]), entity)
     return {
-        "title_blob": blob,
-        "title_offsets": offsets,
+        "title_blob": data[data != 10],
+        "title_offsets": np.concatenate([[0], ends]).astype(np.int64),
         "title_hash": hashes,
         "title_buckets": bucket_index(hashes),
         "title_entity": entity,
@@ -109,6 +114,8 @@ def head_table(
     lengths = np.diff(offsets)
     longest = np.argsort(-lengths, kind="stable")[:most]
     heads = np.sort(longest[lengths[longest] > long])
+    if not heads.size:
+        return heads.astype(np.int32), np.zeros((0, 0), np.int32)
     size = int(documents.max(initial=0)) + 1
     return heads.astype(np.int32), pairs_of_heads(heads, offsets, documents, np.zeros(size, np.bool_))
 

@@ -152,18 +152,26 @@ def quantise(rows, out, scale):  # type: ignore[no-untyped-def]
             out[r, d] = np.int8(np.rint(rows[r, d] / scale[r])) if top > 0 else np.int8(0)
 
 
-@njit(cache=True, nogil=True)
-def topic_scores(entity, size, words, runs, vectors, word_vectors, out):  # type: ignore[no-untyped-def]
+def topic_scores(
+    entity: Array, size: Array, words: Array, runs: tuple[Array, ...], vectors: Array,
+    word_vectors: tuple[Array, ...], out: Array,
+) -> None:  # fmt: skip
     """Cosine between the vector of every candidate and the sum of those of the words around its mention.
 
     ``words`` and ``runs`` are those of :func:`pboh.model.word_kernels.context_scores`; ``word_vectors`` are
     the ascending numbers of the words that have vectors, the vectors, and the scale of each. A candidate
     without a vector gets the mean of the others of its mention, and so neither gains nor loses by it.
     """
-    first, left, right, last = runs
-    known, numbers, scale = word_vectors
     k = vectors.shape[1]
     before = np.zeros((words.size + 1, k))  # sums of the vectors of all words before a place
+    _topic_scores(entity, size, words, *runs, vectors, *word_vectors, before, np.empty(k), out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _topic_scores(  # type: ignore[no-untyped-def]
+    entity, size, words, first, left, right, last, vectors, known, numbers, scale, before, around, out
+):
+    k = vectors.shape[1]
     for i in range(words.size):
         for d in range(k):  # a row copied whole takes a second to compile
             before[i + 1, d] = before[i, d]
@@ -171,8 +179,7 @@ def topic_scores(entity, size, words, runs, vectors, word_vectors, out):  # type
         if at < known.size and known[at] == words[i]:
             for d in range(k):
                 before[i + 1, d] += scale[at] * numbers[at, d]
-    around = np.empty(k)
-    for i in range(entity.shape[0]):
+    for i in range(len(entity)):
         length = 0.0
         for d in range(k):
             around[d] = before[left[i], d] - before[first[i], d] + before[last[i], d] - before[right[i], d]
@@ -193,7 +200,7 @@ def topic_scores(entity, size, words, runs, vectors, word_vectors, out):  # type
                 total += out[i, c]
                 some += 1
         for c in range(size[i]):
-            if np.isnan(out[i, c]):
+            if out[i, c] != out[i, c]:  # not a number
                 out[i, c] = total / some if some > 0 else 0.0
 
 

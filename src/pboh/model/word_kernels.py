@@ -51,8 +51,10 @@ class Contexts(NamedTuple):
     background: Array  # p(w)
 
 
-@njit(cache=True, nogil=True)
-def context_scores(candidates, size, words, runs, contexts, seen, options, out):  # type: ignore[no-untyped-def]
+def context_scores(
+    candidates: Array, size: Array, words: Array, runs: tuple[Array, ...], contexts: Contexts, seen: Array,
+    options: Array, out: Array,
+) -> None:  # fmt: skip
     """Σ_{w∈c_i} log p(w|e)/p(w) for every candidate of every mention (the context sum of Eq. local-all).
 
     With ``runs`` = (first, left, right, last), the words of mention i are ``words[first[i]:left[i]]`` and
@@ -60,10 +62,16 @@ def context_scores(candidates, size, words, runs, contexts, seen, options, out):
     left as found. ``options`` = ξ, unmatched weight, clip, floor, smallest count. An entity without
     statistics scores exactly 0.
     """
-    first, left, right, last = runs
+    distinct = np.empty(words.size, np.int64)
+    _context_scores(candidates, size, words, *runs, contexts, seen, options, distinct, out)
+
+
+@njit(cache=True, nogil=True)
+def _context_scores(  # type: ignore[no-untyped-def]
+    candidates, size, words, first, left, right, last, contexts, seen, options, distinct, out
+):
     offsets, row_word, row_count, totals, mass, types, background = contexts
     xi, unmatched, clip, floor, smallest = options[0], options[1], options[2], options[3], options[4]
-    distinct = np.empty(words.size, np.int64)
     for i in range(candidates.shape[0]):
         found, length = 0, 0
         for side in range(2):
@@ -104,14 +112,20 @@ def context_scores(candidates, size, words, runs, contexts, seen, options, out):
             seen[distinct[d]] = 0
 
 
-@njit(cache=True, nogil=True)
-def number_words(codes, starts, ends, stop, hashes, buckets, numbers):  # type: ignore[no-untyped-def]
+def number_words(
+    codes: Array, starts: Array, ends: Array, stop: Array, hashes: Array, buckets: Array, numbers: Array
+) -> tuple[Array, Array, Array]:
     """Start, end and vocabulary number (−1 = unknown) of the words that are not stop words.
 
     ``codes`` are lower-cased code points, ``stop`` the ascending hashes of the stop words.
     """
-    begin, finish = np.empty(starts.size, np.int64), np.empty(starts.size, np.int64)
-    number = np.empty(starts.size, np.int64)
+    begin, finish, number = np.empty((3, starts.size), np.int64)
+    kept = _number_words(codes, starts, ends, stop, hashes, buckets, numbers, begin, finish, number)
+    return begin[:kept], finish[:kept], number[:kept]
+
+
+@njit(cache=True, nogil=True)
+def _number_words(codes, starts, ends, stop, hashes, buckets, numbers, begin, finish, number):  # type: ignore[no-untyped-def]
     kept = 0
     for k in range(starts.size):
         key = hash_units(codes, starts[k], ends[k])
@@ -123,4 +137,4 @@ def number_words(codes, starts, ends, stop, hashes, buckets, numbers):  # type: 
         if at >= 0:
             number[kept] = numbers[at]
         kept += 1
-    return begin[:kept], finish[:kept], number[:kept]
+    return kept

@@ -20,15 +20,18 @@ Array = np.ndarray[Any, Any]
 
 def hash_strings(strings: list[str]) -> Array:
     """Hash of every string over its UTF-8 bytes (none may contain a line feed)."""
-    return _hashed(np.frombuffer("\n".join(strings).encode("utf-8", "surrogatepass"), np.uint8), len(strings))
+    data = "\n".join(strings).encode("utf-8", "surrogatepass")
+    return hash_lines_of(np.frombuffer(data, np.uint8), len(strings))
 
 
 def hash_words(words: list[str]) -> Array:
     """Hash of every word over its code points, as a text is hashed in place (see :mod:`pboh.text.words`)."""
-    return _hashed(np.frombuffer("\n".join(words).encode("utf-32-le", "surrogatepass"), np.int32), len(words))
+    data = "\n".join(words).encode("utf-32-le", "surrogatepass")
+    return hash_lines_of(np.frombuffer(data, np.int32), len(words))
 
 
-def _hashed(units: Array, size: int) -> Array:
+def hash_lines_of(units: Array, size: int) -> Array:
+    """Hash of every one of ``size`` lines, given as bytes or code points."""
     out = np.empty(size, np.uint64)
     if size:
         hash_lines(units.astype(np.int32), out)  # one type: it is compiled once

@@ -131,8 +131,8 @@ def _pack_words(writer: ColumnWriter, arrays: Arrays) -> None:
 def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
     """The arrays of the model in a parcel."""
     read = ColumnReader(folder, info["parcel"])
-    titles = read.bytes("titles").decode("utf-8", "surrogatepass")
-    arrays = title_table(titles.split("\n"), sums(read("redirect_hash")), read("redirect_entity"))
+    titles = read.bytes("titles")
+    arrays = title_table(titles, sums(read("redirect_hash")), read("redirect_entity"))
     arrays["entity_occurrences"] = read("occurrences", np.uint32)
     for name in OUTSIDE:
         if name in info["parcel"]:
@@ -142,7 +142,8 @@ def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
         if name in info["parcel"]:
             arrays[name] = read(name).astype(plain).view(kind).reshape(-1, *row)
     arrays |= _unpack_types(read)
-    arrays |= _unpack_documents(read) | _unpack_names(read, title_forms(titles)) | _unpack_words(read)
+    forms = title_forms(titles.decode("utf-8", "surrogatepass"))
+    arrays |= _unpack_documents(read) | _unpack_names(read, forms) | _unpack_words(read)
     return arrays | unpack_vectors(read, arrays["entity_occurrences"].size)
 
 
