@@ -80,7 +80,7 @@ def _for_rich(command: Any) -> None:
 def main() -> None:
     """Run ``pboh``; expected failures become one sentence on standard error and exit code 1."""
     # compilers make many small objects: looking for cycles in them takes a fifth of the time
-    gc.set_threshold(200_000)
+    gc.set_threshold(50_000)
     named = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
     try:
         group = program(named)

@@ -57,7 +57,7 @@ def link_command(
     from pboh.cli.reading import read_only, read_text
 
     text, name = read_text(source)
-    with compiling_beside("pboh.inference.rehearsal"):
+    with compiling_beside("pboh.detection.rehearsal"):
         linker = options.load_linker(model, paper, change)
         document = linker.link(
             text, mentions=mentions, threshold=threshold, nil=nil, id=name,

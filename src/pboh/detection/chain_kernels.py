@@ -7,6 +7,8 @@ of the second; p(y₁…yₙ) ∝ exp(Σ scores). Forward and backward sums are 
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 from numba import int64, njit, uint64
 
@@ -19,19 +21,19 @@ _FLAT = 1e-4  # slopes that are not worth a step
 LOWEST = np.float32(-40)  # of a label's score below the best one's: sums never vanish
 
 
-@njit(cache=True, nogil=True, inline="always")
+@helper
 def _follows(y, z):  # type: ignore[no-untyped-def]
     """Whether label z may come after label y."""
     return (z in (INSIDE, LAST)) == (y in (BEGIN, INSIDE))
 
 
-@njit(cache=True, nogil=True)
+@helper
 def exponentials(transitions, out):  # type: ignore[no-untyped-def]
     """exp T[c, y, y′], 0 for what cannot follow."""
     for c in range(transitions.shape[0]):
         for y in range(LABELS):
             for z in range(LABELS):
-                out[c, y, z] = np.exp(transitions[c, y, z]) if _follows(y, z) else 0.0
+                out[c, y, z] = exp(transitions[c, y, z]) if _follows(y, z) else 0.0
 
 
 @helper

@@ -146,7 +146,7 @@ def quantise(rows, out, scale):  # type: ignore[no-untyped-def]
     for r in range(rows.shape[0]):
         top = np.float32(0.0)
         for d in range(rows.shape[1]):
-            top = max(top, abs(rows[r, d]))
+            top = abs(rows[r, d]) if abs(rows[r, d]) > top else top
         scale[r] = top / np.float32(127.0)
         for d in range(rows.shape[1]):
             out[r, d] = np.int8(np.rint(rows[r, d] / scale[r])) if top > 0 else np.int8(0)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit, uint64
 
 from pboh.text.hash_kernels import helper, mix
 from pboh.text.matcher_kernels import DROPPED, SPACE, START, feed
+
+_BLANK = np.int32(32)
+_THE = uint64(0x56F5C9194461D57C)  # the hash of "the", before it is mixed
 
 
 @helper
@@ -29,10 +33,10 @@ def _add(h, blank, whole, code):  # type: ignore[no-untyped-def]
         return h, h != START, whole
     if code < 0:
         return h, blank, whole
-    if blank and whole and h == feed(feed(feed(START, 116), 104), 101):
+    if blank and whole and h == _THE:
         h, whole = START, False
     elif blank:
-        h = feed(h, 32)
+        h = feed(h, _BLANK)
     return feed(h, code), False, whole
 
 

@@ -1,4 +1,7 @@
-"""Solve one tiny text, to compile the kernels of inference: ``python -m pboh.inference.rehearsal``."""
+"""Compile the second half of what a text needs: ``python -m pboh.detection.rehearsal``.
+
+While ``pboh link`` compiles what reads a text, this compiles what chooses its names and their entities.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pboh.detection.chain_kernels import LABELS, find_spans
+from pboh.detection.cover_kernels import best_cover, strongest_rivals
+from pboh.detection.feature_kernels import FEATURES
+from pboh.detection.repeat_kernels import find_again
+from pboh.detection.token_kernels import SHAPES
 from pboh.inference.engine import Engine
 from pboh.inference.settings import DEFAULT
 from pboh.inference.spans import Span
@@ -39,8 +47,21 @@ def tiny_model() -> Model:
     return Model(Path(), {"language": "en", "totals": totals}, arrays)
 
 
+def choose() -> None:
+    """Choose the names of a text of one token."""
+    token, sentence, sort = np.zeros((1, FEATURES), np.uint32), np.zeros(1, np.int32), np.zeros(1, np.uint8)
+    model = np.zeros((2, LABELS - 1), np.float32), np.ones((SHAPES, LABELS, LABELS))
+    spans, (chance, again) = np.empty((8, 2), np.int64), np.empty((2, 8))
+    find_spans(token, sort, sentence, *model, 0.1, spans, chance)
+    (first, last), probability = np.asarray([[0], [1]]), np.ones(1)
+    find_again(np.zeros(1, np.uint32), first, last, probability, 0.5, 0.1, spans, chance, again)
+    strongest_rivals(first, last, probability)
+    best_cover(first, last, probability)
+
+
 def main() -> None:
-    """Solve a text over the tiny model."""
+    """In the order in which a text needs it."""
+    choose()
     Engine(tiny_model(), DEFAULT).solve("Paris and Rome, a river", [Span(0, 5), Span(10, 14)])
 
 
