@@ -41,9 +41,9 @@ def inference_rows() -> list[tuple[str, str]]:
             f"{cold['import_and_open_seconds']:.1f} s; {cold['first_call_seconds']:.1f} s",
         ),
         (
-            "the very first `pboh link` on a machine, which compiles; the second",
-            f"{first['first_processor_seconds']:.0f} s; {first['second_processor_seconds']:.1f} s"
-            " of processor time",
+            "the very first `pboh link` on a machine, which compiles in two processes at once; the second",
+            f"{first['first_processor_seconds']:.1f} + {first['helper_processor_seconds']:.1f} s;"
+            f" {first['second_processor_seconds']:.1f} s of processor time",
         ),
     ]
 

@@ -122,9 +122,9 @@ def find_spans(
     out: Array, probability: Array,
 ) -> int:  # fmt: skip
     """All spans of a text with at least probability ``least``, in order of sentences; returns how many."""
-    scratch = *np.empty((3, sentence.size, LABELS)), np.empty(sentence.size)
+    alpha, beta, psi = np.empty((3, sentence.size, LABELS))
     given = features, sort, sentence, weights, step, least
-    return int(_find_spans(*given, *scratch, out, probability))
+    return int(_find_spans(*given, alpha, beta, psi, np.empty(sentence.size), out, probability))
 
 
 @njit(cache=True, nogil=True)

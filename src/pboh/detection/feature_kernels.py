@@ -192,8 +192,8 @@ def write_features(
 ) -> None:  # fmt: skip
     """Write the rows of every token's features to ``out``; ``mask`` is the number of rows of weights − 1."""
     looks = shape, gap, word, sentence, known, style, own, tag, longest
-    scratch = (np.empty(size, np.uint64) for size in (5, 5, 3, 3, FEATURES))
-    _write_features(codes, lower, start, end, *looks, mask, *scratch, out)
+    w, s, c, t, value = (np.empty(size, np.uint64) for size in (5, 5, 3, 3, FEATURES))
+    _write_features(codes, lower, start, end, *looks, mask, w, s, c, t, value, out)
 
 
 @njit(cache=True, nogil=True)

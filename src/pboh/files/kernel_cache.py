@@ -98,9 +98,13 @@ def compiling_beside(module: str) -> Iterator[None]:
         def on_start(self, event: object) -> None:
             if not self.heard:
                 self.heard = True
-                silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+                silence = subprocess.DEVNULL
                 with suppress(OSError):
-                    others.append(subprocess.Popen([sys.executable, "-m", module], **silent))
+                    others.append(
+                        subprocess.Popen(
+                            [sys.executable, "-m", module], stdin=silence, stdout=silence, stderr=silence
+                        )
+                    )
 
         def on_end(self, event: object) -> None:
             pass

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
 from pboh.text.hash_kernels import Array, helper
+
+unchecked: Any = register_jitable(error_model="numpy")
+"""Marks a helper in which a division by zero is infinite and no error."""
 
 
 @njit(cache=True, nogil=True)
@@ -201,7 +206,7 @@ def _max_round(size, edges, centred, message, total, scratch):  # type: ignore[n
     return change_i if change_i > change_j else change_j
 
 
-@register_jitable(error_model="numpy")  # type: ignore[untyped-decorator, unused-ignore]
+@unchecked
 def _sum_round(size, edges, weight, message, total, product, scratch):  # type: ignore[no-untyped-def]
     """m_i→j(e_j) = log Σ_{e_i} exp(h(e_i) + λ(e_i, e_j)), in the same way as the maximum.
 

@@ -83,16 +83,16 @@ def _by_page(first, last, documents, state, owner, page, row, begin, members):  
             if state[d, 0] == 0:
                 rows += 1
                 state[d, 0] = rows
-            r = np.int64(state[d, 0]) - 1
-            owner[at], page[at], row[at] = i, d, r
-            begin[r + 2] += 1
+            its_row = np.int64(state[d, 0]) - 1
+            owner[at], page[at], row[at] = i, d, its_row
+            begin[its_row + 2] += 1
             at += 1
     for r in range(rows):
         begin[r + 1] += begin[r]
     for at in range(owner.size):
-        r = row[at] + 1
-        members[begin[r]] = owner[at]
-        begin[r] += 1
+        here = row[at] + 1
+        members[begin[here]] = owner[at]
+        begin[here] += 1
 
 
 @njit(cache=True, nogil=True)

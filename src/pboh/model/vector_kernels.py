@@ -164,7 +164,9 @@ def topic_scores(
     """
     k = vectors.shape[1]
     before = np.zeros((words.size + 1, k))  # sums of the vectors of all words before a place
-    _topic_scores(entity, size, words, *runs, vectors, *word_vectors, before, np.empty(k), out)
+    (first, left, right, last), (known, numbers, scale) = runs, word_vectors
+    given = entity, size, words, first, left, right, last, vectors, known, numbers, scale
+    _topic_scores(*given, before, np.empty(k), out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -62,8 +62,9 @@ def context_scores(
     left as found. ``options`` = ξ, unmatched weight, clip, floor, smallest count. An entity without
     statistics scores exactly 0.
     """
-    distinct = np.empty(words.size, np.int64)
-    _context_scores(candidates, size, words, *runs, contexts, seen, options, distinct, out)
+    first, left, right, last = runs
+    given = candidates, size, words, first, left, right, last, contexts, seen, options
+    _context_scores(*given, np.empty(words.size, np.int64), out)
 
 
 @njit(cache=True, nogil=True)
