@@ -13,6 +13,7 @@ from pboh.canonical import Groups
 from pboh.canonical.documents import tasks
 from pboh.canonical.resolve import Answers, Resolver
 from pboh.errors import InputError
+from pboh.formats.types import TYPES
 
 DUET = (
     "Freddie Mercury sang with Kate Bush on stage. Mercury wrote the song for Queen, and critics praised it."
@@ -79,6 +80,30 @@ def test_types_speak_for_entities_of_that_type(typed_linker):
     groups = whole(typed_linker.canonical(names, types=types), names)
     assert [group.label for group in groups] == ["Dortmund", "Borussia Dortmund", "Jordan"]
     assert [group.type for group in groups] == ["place", "organisation", "place"]
+
+
+def test_a_type_makes_what_fits_more_probable_and_what_does_not_less(typed_linker):
+    def probability(kind):
+        (group,) = typed_linker.canonical(["Jordan"], types=[kind], threshold=0)
+        return group.entity.title, group.members[0].probability
+
+    title, alone = probability(None)
+    assert probability("misc") == (title, alone)
+    (fits,) = [kind for kind in ("place", "person") if typed_linker.engine.entities.find(title).type == kind]
+    assert probability(fits)[0] == title
+    assert alone < probability(fits)[1] < 1
+
+
+def test_a_wrong_type_is_outvoted_by_a_sure_answer(typed_linker):
+    answers = np.asarray([[0.97, 0.01], [0.97, 0.01], [0.6, 0.3]])
+    place, person = (typed_linker.resolve(title) for title in ("Jordan", "Freddie Mercury"))
+    entity = np.asarray([[typed_linker.engine.entities.find(title).index for title in (place, person)]] * 3)
+    given = np.asarray([TYPES.index(name) for name in ("place", "organisation", "person")], np.uint8)
+    found = Resolver(typed_linker.engine)._of_types(entity, answers, given)
+    assert found[0, 0] > 0.99
+    assert 0.97 > found[1, 0] > 0.9
+    assert found[2].argmax() == 1
+    assert (found.sum(axis=1) <= 1).all()
 
 
 # -- names of no known entity ----------------------------------------------------------------------------

@@ -23,8 +23,9 @@ _KINDS = {
 }
 VAGUE = frozenset(("", "unknown", "other"))
 """Kinds that say nothing: any name may be one of them."""
-INCOMPATIBLE = 0.1
-"""How much of an entity's probability is left if its type is another one: types are guesses on both sides."""
+INCOMPATIBLE, UNTOLD = 0.1, 0.25
+"""How probable a given type is for an entity of another type (types are guesses on both sides), and for one
+of which no type or nothing at all is known, as parts of how probable it is for an entity of that type."""
 
 
 def kind_of(label: str | None) -> str:

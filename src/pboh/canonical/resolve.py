@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pboh.canonical.documents import Kind, Task
-from pboh.canonical.kinds import INCOMPATIBLE, VAGUE
+from pboh.canonical.kinds import INCOMPATIBLE, UNTOLD, VAGUE
 from pboh.detection.detector import Detector
 from pboh.files.progress import Report
 from pboh.files.workers import ordered_map
@@ -114,15 +114,16 @@ class Resolver:
         return [Span(start, end) for start, end in zip(*columns, strict=True)]
 
     def _of_types(self, entity: Array, probability: Array, types: Array) -> Array:
-        """Probabilities of entities given the type of each name."""
-        codes = self.engine.model.type_codes(entity)
+        """Probabilities of entities given the type of each name, by Bayes' rule; 0 is no type.
+
+        The type also speaks against what is left to "not in the knowledge base", which may be of any type.
+        """
+        codes, told = self.engine.model.type_codes(entity), (types > 0)[:, None]
         vague = [TYPES.index(name) for name in VAGUE if name]
-        fits = (codes == types[:, None]) | (types == 0)[:, None] | np.isin(codes, vague)
-        likely = np.where(fits, 1.0, INCOMPATIBLE) * probability
-        rest = 1.0 - probability.sum(axis=1, keepdims=True)
-        return np.asarray(
-            likely / np.maximum(likely.sum(axis=1, keepdims=True) + np.maximum(rest, 0.0), 1e-12)
-        )
+        others = np.where(np.isin(codes, vague), UNTOLD, INCOMPATIBLE)
+        likely = np.where(told & (codes != types[:, None]), others, 1.0) * probability
+        rest = np.where(told, UNTOLD, 1.0) * np.maximum(1.0 - probability.sum(axis=1, keepdims=True), 0.0)
+        return np.asarray(likely / np.maximum(likely.sum(axis=1, keepdims=True) + rest, 1e-12))
 
 
 def resolve(
