@@ -114,7 +114,7 @@ class Resolver:
         return [Span(start, end) for start, end in zip(*columns, strict=True)]
 
     def _of_types(self, entity: Array, probability: Array, types: Array) -> Array:
-        """Probabilities of entities given the type of each name, by Bayes' rule; 0 is no type.
+        """Probabilities of entities given the type of each name (0 if none was told), by Bayes' rule.
 
         The type also speaks against what is left to "not in the knowledge base", which may be of any type.
         """
