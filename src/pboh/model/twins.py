@@ -20,10 +20,11 @@ from pboh.model.tables import run_sizes, run_starts
 from pboh.text.folding import fold
 from pboh.text.hashing import Array, look_up
 
-LEAST_SHARE = 0.1  # of a name's links that an entity has to have to be called by it
+LEAST_SHARE = 0.1  # of a name's links, or of its own, that an entity has to have to be called by the name
 MOST_CALLED = 5  # entities of a name that are compared, most linked first
 LEAST_LINKS = 3
-LEAST_CALLED, LEAST_SHARE_CALLED = 2, 0.3  # links of an entity by the title of its twin that make them sure
+LEAST_CALLED = 2  # links that make a name more than a slip
+LEAST_SHARE_CALLED = 0.3  # of the links that say a title lead to its twin, if they are surely one
 
 
 class Twins(NamedTuple):
@@ -60,16 +61,21 @@ def find_twins(
 
 
 def _called_alike(model: Model) -> tuple[Array, Array, Array, Array]:
-    """Pairs with names in common, and how much of the links of either has such names: less and more."""
-    cased = model["name_layer"] == Layer.CASED
+    """Pairs with names in common, and how much of the links of either has such names: less and more.
+
+    Names are folded: a hyphen or a capital makes no other name, though often another title.
+    """
+    folded = model["name_layer"] == Layer.FOLDED
     sizes: Array = np.diff(model["name_offsets"].astype(np.int64))
-    name = np.repeat(np.arange(sizes.size), sizes)[cased]
+    name = np.repeat(np.arange(sizes.size), sizes)[folded]
     entity, links = (
-        model["name_entity"][cased].astype(np.int64),
-        model["name_count"][cased].astype(np.float64),
+        model["name_entity"][folded].astype(np.int64),
+        model["name_count"][folded].astype(np.float64),
     )
     total = np.bincount(entity, links, model.entities)
-    keep = links >= LEAST_SHARE * np.bincount(name, links, sizes.size)[name]
+    of_name = links >= LEAST_SHARE * np.bincount(name, links, sizes.size)[name]
+    # "PhD" mostly means the doctorate, and yet is what a rare entity of that title is called
+    keep = of_name | ((links >= LEAST_SHARE * total[entity]) & (links >= LEAST_CALLED))
     name, entity, links = name[keep], entity[keep], links[keep]
     order = np.lexsort((-links, name))
     name, entity, links = name[order], entity[order], links[order]
