@@ -77,6 +77,14 @@ def test_compare_with_the_papers_settings(fake_model, gold: Path, tmp_path: Path
     assert "m beside paper" in out and "Paired tests between models" in out
 
 
+def test_compare_with_other_settings(fake_model, gold: Path, tmp_path: Path) -> None:
+    rows_file, other = tmp_path / "rows.json", "topic=0,layers.last=0"
+    assert run("evaluate", "-m", "m", gold, "--set", "tau=0.7", "--compare", other, "--json", rows_file) == 0
+    changed = {"tau": 0.7, "topic": 0.0, "layers": {"last": 0.0}}
+    assert fake_model == [("m", False, {"tau": 0.7}), ("m", False, changed)]
+    assert [row["model"] for row in json.loads(rows_file.read_text())] == ["m", other]
+
+
 def test_compare_two_models_as_in_the_paper(fake_model, gold: Path) -> None:
     assert run("evaluate", "-m", "one", gold, "--paper", "--compare", "two") == 0
     assert [(name, paper) for name, paper, _ in fake_model] == [("one", True), ("two", True)]

@@ -214,6 +214,8 @@ def test_paired_test() -> None:
     assert comparison.difference == pytest.approx(20 / 120)
     assert comparison.low > 0
     assert comparison.p < 0.001
+    assert comparison.macro == pytest.approx(20 / 120)  # all documents have two mentions
+    assert 0 < comparison.macro_low < comparison.macro < comparison.macro_high
     same = paired_test(judge(gold, better), judge(gold, better), samples=200)
     assert (same.difference, same.p) == (0, 1)
     small = paired_test(judge(*half_right(4, 2)), judge(*half_right(4, 4)), samples=2000)

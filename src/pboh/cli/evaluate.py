@@ -39,7 +39,10 @@ def evaluate_command(
     change: options.Change = None,
     compare: Annotated[
         str | None,
-        Option(metavar="MODEL|paper", help="Compare with another model, or with the paper's settings."),
+        Option(
+            metavar="MODEL|paper|NAME=VALUE,…",
+            help="Compare with another model, the paper's settings, or other settings.",
+        ),
     ] = None,
     end_to_end: Annotated[
         bool, Option("--end-to-end", help="Hide the mentions, so that they must be found too (A2KB).")
@@ -90,6 +93,9 @@ def evaluate_command(
     sides = [_Side(model_folder(model).name, options.load_linker(model, paper, change), paper)]
     if compare == "paper":
         sides.append(_Side("paper", options.load_linker(model, True, None), True))
+    elif compare is not None and "=" in compare:
+        linker = options.load_linker(model, paper, [*(change or ()), *compare.split(",")])
+        sides.append(_Side(compare, linker, paper))
     elif compare is not None:
         linker = options.load_linker(compare, paper, change)
         sides.append(_Side(model_folder(compare).name, linker, paper))

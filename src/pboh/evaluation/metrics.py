@@ -247,10 +247,11 @@ def resamples(documents: int, samples: int, seed: int = 0) -> Iterator[Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on one dataset: difference of micro F1 (first − second), its interval, and p.
+    """Two systems on one dataset: differences of micro and macro F1 (first − second), their intervals, and p.
 
-    The interval is a paired bootstrap over documents; ``p`` is two-sided approximate randomisation:
-    how often the difference is at least as large when each document's answers change sides by a coin.
+    Intervals are a paired bootstrap over documents; ``p``, of micro F1, is two-sided approximate
+    randomisation: how often the difference is at least as large when each document's answers change sides by
+    a coin.
     """
 
     dataset: str
@@ -260,6 +261,9 @@ class Comparison:
     low: float
     high: float
     p: float
+    macro: float
+    macro_low: float
+    macro_high: float
 
 
 def paired_test(first: Judgement, second: Judgement, samples: int = 10_000, seed: int = 0) -> Comparison:
@@ -269,11 +273,13 @@ def paired_test(first: Judgement, second: Judgement, samples: int = 10_000, seed
     one, other = first.counts, second.counts
     observed = float(micro_scores(one)[2] - micro_scores(other)[2])
     generator = np.random.default_rng(seed)
+    macro = float(macro_scores(one)[2] - macro_scores(other)[2])
     extreme = 0
-    differences = []
+    draws: dict[str, list[Floats]] = {"micro": [], "macro": []}
     for weights in resamples(len(one), samples, seed):
-        both = [weighted_micro_scores(counts, weights)[:, 2] for counts in (one, other)]
-        differences.append(both[0] - both[1])
+        for name, drawn in draws.items():
+            scores = MEASURES[name]
+            drawn.append(scores(one, weights)[:, 2] - scores(other, weights)[:, 2])
         swap = generator.random(weights.shape) < 0.5
         left = swap @ other + ~swap @ one
         right = one.sum(0) + other.sum(0) - left
@@ -281,8 +287,9 @@ def paired_test(first: Judgement, second: Judgement, samples: int = 10_000, seed
         # A hair of tolerance: equal sums in another order are equal.
         extreme += int((np.abs(shuffled) >= abs(observed) - 1e-12).sum())
     p = (extreme + 1) / (samples + 1)
-    spread = interval(np.concatenate(differences))
-    return Comparison(first.dataset, first.system, second.system, observed, *spread, p)
+    (low, high), (macro_low, macro_high) = (interval(np.concatenate(drawn)) for drawn in draws.values())
+    names = (first.dataset, first.system, second.system)
+    return Comparison(*names, observed, low, high, p, macro, macro_low, macro_high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,17 +207,24 @@ def graph_table(evaluation: Evaluation) -> Table:
 def comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
     """Paired tests, one a row."""
     header = ["Dataset", "First", "Second", "difference of F1", "95 % interval", "p"]
+    header += ["of macro F1", "95 % interval"]
     note = (
-        "Difference of micro F1 in points, first minus second; interval by paired bootstrap, two-sided p by "
-        "approximate randomisation, both over documents."
+        "Differences in points, first minus second; intervals by paired bootstrap, two-sided p of micro F1 "
+        "by approximate randomisation, both over documents."
     )
     table = Table(title, header, note=note)
     for test in comparisons:
         if test.p < 0.05:
             table.strong.add((len(table.rows), 3))
-        interval = f"{100 * test.low:+.2f} … {100 * test.high:+.2f}"
+        micro, macro = (
+            [f"{100 * difference:+.2f}", f"{100 * low:+.2f} … {100 * high:+.2f}"]
+            for difference, low, high in (
+                (test.difference, test.low, test.high),
+                (test.macro, test.macro_low, test.macro_high),
+            )
+        )
         p = f"{test.p:.4f}" if test.p >= 0.001 else "< 0.001"
-        table.add([test.dataset, test.first, test.second, f"{100 * test.difference:+.2f}", interval, p])
+        table.add([test.dataset, test.first, test.second, *micro, p, *macro])
     return table
 
 
