@@ -64,8 +64,11 @@ def test_it_explains_itself_and_knows_how_sure_it_is(starter: Linker) -> None:
     assert mention.explain().score == pytest.approx(mention.score, abs=1e-4)
 
 
-def test_it_has_the_settings_of_today(starter: Linker) -> None:
-    assert (starter.settings.floor, starter.settings.topic) == (DEFAULT.floor, DEFAULT.topic)
+def test_it_has_the_settings_it_was_calibrated_with(starter: Linker) -> None:
+    settings = starter.settings
+    assert (settings.floor, settings.topic) == (DEFAULT.floor, DEFAULT.topic)
+    assert settings.layers["folded"] == 1.0
+    assert starter.engine.reliability is not None
 
 
 def test_it_says_what_entities_are(starter: Linker) -> None:

@@ -41,7 +41,7 @@ def load(path: str | Path | None = None, *, paper: bool = False, **settings: Any
     :class:`pboh.inference.settings.Settings` for all of them.
     """
     model = shared_model(model_folder(path))
-    base = paper_settings(model) if paper else Settings.stored(model.info.get("settings"))
+    base = paper_settings(model) if paper else Settings.stored(model.info)
     return Linker(model, base.change(**settings))
 
 

@@ -40,7 +40,7 @@ def models(world_model, tmp_path_factory):
     entities.write_text(json.dumps({"title": "Zorblax", "links": ["Paris"], "description": "goal striker"}))
     add_entities(plain, entities)
     linker = load(world_model)
-    prune_to(linker.model, linker.settings.layers, folder / "small", 1.0)
+    prune_to(linker.model, linker.settings.record(), folder / "small", 1.0)
     return folder
 
 
@@ -65,7 +65,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 def answers(folder: Path) -> list[dict]:
     model = open_model(folder)
-    linker = Linker(model, Settings.stored(model.info["settings"]))
+    linker = Linker(model, Settings.stored(model.info))
     return [linker.link(TEXT, threshold=0.0).to_dict(explain=True)]
 
 
@@ -201,7 +201,7 @@ def test_a_full_disk_changes_nothing_and_is_one_sentence(models, world_counts, t
         lambda: add_entities(folder, entities, replace=True),
         lambda: add_entities(folder, entities, "more", out=tmp_path / "beside"),
         lambda: put_ids(folder),
-        lambda: prune_to(load(plain).model, linker.settings.layers, tmp_path / "small", 1.0),
+        lambda: prune_to(load(plain).model, linker.settings.record(), tmp_path / "small", 1.0),
     ):
         with full_disk(size), pytest.raises(OutputError, match="no space is left on the disk"):
             change()

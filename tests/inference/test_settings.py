@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 
 import numpy as np
@@ -32,10 +33,25 @@ def test_few_mentions_soften_the_pairs_of_short_texts_only() -> None:
 
 
 def test_models_tuned_before_a_setting_was_removed_still_open() -> None:
-    stored = Settings.stored({"damping": 0.3, "own_words": 0.2, "tau": 0.7, "layers": {"last": 0.5}})
-    assert stored == DEFAULT.change(tau=0.7, layers={"last": 0.5})
+    tuned = {"damping": 0.3, "own_words": 0.2, "backoff": "paper", "tau": 0.7, "layers": {"last": 0.5}}
+    assert Settings.stored({"settings": tuned}) == DEFAULT.change(tau=0.7, layers={"last": 0.5})
     with pytest.raises(InputError, match="unknown settings"):
-        Settings.stored({"gamma": 1})
+        Settings.stored({"settings": {"gamma": 1}})
+
+
+def test_what_was_fitted_keeps_its_settings_when_the_defaults_change() -> None:
+    settings = PAPER.change(tau=0.7, layers={"last": 0.5})
+    recorded = json.loads(json.dumps(settings.record(), allow_nan=False))
+    assert Settings.stored({"settings": recorded, "calibration": {"weights": {}}}) == settings
+    assert set(recorded) == {item.name for item in fields(Settings)}, "no default says anything"
+    assert settings.differences(PAPER) == {"tau": 0.7, "layers": {"last": 0.5}}
+
+
+def test_models_calibrated_before_settings_were_recorded_keep_theirs() -> None:
+    info = {"settings": {"threshold": 0.4}, "calibration": {"weights": {}}}
+    then = DEFAULT.change(threshold=0.4, layers={"folded": 0.1})
+    assert Settings.stored(info) == then
+    assert Settings.stored({"settings": {"threshold": 0.4}}) == DEFAULT.change(threshold=0.4)
 
 
 def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:

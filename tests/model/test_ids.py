@@ -106,7 +106,7 @@ def test_small_models_keep_numbers_and_ids(model, tmp_path, monkeypatch):
     add_ids(model, properties(tmp_path / "p.sql", {n: f"Q{n}" for n in list(known.values())[::2]}))
     large = open_model(model)
     linker = load(model)
-    prune_to(large, linker.settings.layers, tmp_path / "small", 1.0)
+    prune_to(large, linker.settings.record(), tmp_path / "small", 1.0)
     small = open_model(tmp_path / "small")
     assert np.array_equal(small["entity_page"], large["entity_page"])
     assert np.array_equal(small["entity_id"], large["entity_id"])

@@ -84,11 +84,9 @@ def prune(
 
     began = perf_counter()
     linker = load(model)
-    layers, popularity = linker.settings.layers, linker.settings.popularity
+    used = linker.settings.record()
     with progress("pruning") as bar:
-        info = prune_to(
-            linker.model, layers, out, megabytes, popularity=popularity, descriptions=descriptions, report=bar
-        )
+        info = prune_to(linker.model, used, out, megabytes, descriptions=descriptions, report=bar)
     figures = {
         "entities": info["totals"]["entities"],
         "megabytes": folder_size(out) / 1e6,
@@ -109,6 +107,7 @@ def info(
 
     Example: pboh info --model model --verify
     """
+    from pboh.inference.settings import DEFAULT, Settings
     from pboh.linker import model_folder
     from pboh.model import store
 
@@ -116,8 +115,10 @@ def info(
     opened = store.open_model(folder)
     if verify:
         store.verify(folder)
-    told = ("version", "pboh", "created", "language", "settings", "licence", "note")
+    told = ("version", "pboh", "created", "language", "licence", "note")
     figures: dict[str, Any] = {key: opened.info[key] for key in told if opened.info.get(key)}
+    if changed := Settings.stored(opened.info).differences(DEFAULT):
+        figures["settings"] = changed
     sources = [name for corpus in opened.info.get("corpus") or () for name in corpus.get("sources", ())]
     if sources:
         figures["trained_on"] = ", ".join(sources)

@@ -73,7 +73,7 @@ def tune_command(
     """
     from pboh.evaluation.datasets import read_dataset
     from pboh.evaluation.leakage import check_disjoint
-    from pboh.learning.grid import differences, parse_space
+    from pboh.learning.grid import parse_space
     from pboh.learning.store import store, target
     from pboh.learning.topics import by_topic
     from pboh.learning.weights import fit_settings
@@ -95,7 +95,7 @@ def tune_command(
         grid |= {"rounds": rounds, "fine": fine, "confidence": confidence, "workers": workers or processors()}
         settings = _search(linker, datasets, held_out, grid, report, json)
     if into is not None:
-        store(into, datasets, differences(settings))
+        store(into, datasets, settings)
         console.print(f"stored in {into.folder}")
 
 

@@ -39,7 +39,7 @@ class Engine:
         self.entities = Entities(model)
         self._local = threading.local()
         # a calibration belongs to the settings it was fitted with
-        own = Settings.stored(model.info.get("settings")).change(threshold=settings.threshold)
+        own = Settings.stored(model.info).change(threshold=settings.threshold)
         fits = calibrated and settings == own
         self.reliability = Reliability.of(model.info.get("calibration")) if fits else None
 

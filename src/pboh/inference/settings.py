@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from math import isfinite
+from dataclasses import asdict, dataclass, field, fields, replace
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,8 +15,10 @@ from pboh.model.names import LAYERS
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
 FOUND_TOP, FOUND_ZETA = 24, 2 / 3
-RETIRED = ("damping", "own_words")
+RETIRED = ("damping", "own_words", "backoff")
 """Settings that did nothing and were removed; models tuned before may still name them."""
+
+_MOST = sys.float_info.max  # JSON has no infinity
 
 
 def _ranged(default: float, least: float, most: float) -> Any:
@@ -50,17 +53,14 @@ class Settings:
     window: int = _ranged(50, 0, 10_000)  # content words on each side
     min_word_count: int = _ranged(3, 2, 3)  # smallest N(w,e) that counts: 2 or 3
     unmatched: float = _ranged(1.0, 0, 1e3)  # weight of the penalty for words an entity was never seen with
-    clip: float = _ranged(float("inf"), 0, float("inf"))  # largest log ratio one word may bring
+    clip: float = _ranged(inf, 0, inf)  # largest log ratio one word may bring
     floor: float = _ranged(0.0, 0, 1e6)  # smallest p(w|e)/p(w) that counts as a match
     few_words: float = _ranged(1.0, 0, 1e3)  # how much more a context of few words may weigh
-    topic: float = _ranged(
-        0.0, 0, 1e3
-    )  # weight of the cosine between an entity's vector and the words around
+    topic: float = _ranged(0.0, 0, 1e3)  # weight of the cosine of an entity's vector and the words around
     # pairs (sections "Parameter Calibration" and "Smoothing Empirical Probabilities")
     tau: float = _ranged(0.5, 0, 1e3)  # τ, weight of the pairs
     few_mentions: float = _ranged(0.0, 0, 1e6)  # added to n − 1 in 2τ/(n−1): pairs of few mentions weigh less
     delta: float = _ranged(0.5, 0, 1)  # δ, discount of N(e,e′)
-    backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
     self_pair: float = _ranged(0.01, 0, 1)  # share of an entity's marginal count added to N(e,e)
     kinship: float = _ranged(0.0, 0, 50)  # slope of λ in the cosine of two entities' vectors …
     kinship_from: float = _ranged(0.5, 0, 1)  # … from this cosine on
@@ -84,8 +84,6 @@ class Settings:
                 _check(item.name, getattr(self, item.name), least, most, whole=item.type == "int")
         for layer, weight in self.layers.items():
             _check(f"layers.{layer}", weight, 0, 1e6)
-        if self.backoff not in ("paper", "authors"):
-            raise InputError(f"unknown back-off {self.backoff!r}", todo="Choose paper or authors")
 
     def change(self, **changes: Any) -> Settings:
         """A copy with some values changed; ``layers`` may name only the layers that change."""
@@ -134,10 +132,24 @@ class Settings:
         pboh = 2.0 * self.tau / (n - 1 + self.few_mentions)
         return {"unnorm": 1.0, "rescaled": 2.0 / (n - 1), "pboh": pboh}[self.system]
 
+    def record(self) -> dict[str, Any]:
+        """All values, as a ``model.json`` holds them: what was fitted with them outlives our defaults."""
+        return {name: min(v, _MOST) if isinstance(v, float) else v for name, v in asdict(self).items()}
+
+    def differences(self, base: Settings) -> dict[str, Any]:
+        """The recorded values in which these settings differ from others."""
+        mine, others = self.record(), base.record()
+        changed = {name: v for name, v in mine.items() if v != others[name]}
+        if "layers" in changed:
+            changed["layers"] = {k: v for k, v in self.layers.items() if v != base.layers.get(k)}
+        return changed
+
     @classmethod
-    def stored(cls, tuned: Mapping[str, Any] | None) -> Settings:
-        """The settings of a ``model.json``: ours, changed to what the model was tuned to, if it was."""
-        return DEFAULT.change(**{name: value for name, value in (tuned or {}).items() if name not in RETIRED})
+    def stored(cls, info: Mapping[str, Any]) -> Settings:
+        """The settings of a ``model.json``: those recorded there, else ours."""
+        recorded = {name: v for name, v in (info.get("settings") or {}).items() if name not in RETIRED}
+        base = EARLIER if info.get("calibration") else DEFAULT
+        return base.change(**{name: inf if v == _MOST else v for name, v in recorded.items()})
 
 
 def _check(name: str, value: Any, least: float, most: float, whole: bool = False) -> None:
@@ -153,7 +165,7 @@ PAPER = Settings()
 # none of either; they stay because a whole Wikipedia has hundreds of thousands of both.
 DEFAULT = PAPER.change(
     layers={
-        "cased": 1.0, "lower": 0.3, "folded": 0.1, "title": 0.1, "stripped": 0.02, "redirect": 0.1,
+        "cased": 1.0, "lower": 0.3, "title": 0.1, "stripped": 0.02, "redirect": 0.1,
         "disambiguation": 0.02, "last": 0.02, "first": 0.02, "prefix": 0.02, "acronym": 0.02,
     },
     popularity=1.0,
@@ -170,6 +182,8 @@ DEFAULT = PAPER.change(
     few_mentions=1.0,
     threshold=0.3,
 )  # fmt: skip
+EARLIER = DEFAULT.change(layers={"folded": 0.1})
+"""What calibrated models that record only some of their settings were fitted with: the defaults then."""
 
 
 def parse_changes(assignments: list[str]) -> dict[str, Any]:

@@ -6,10 +6,8 @@ only if it is better in nearly all resamples of the documents, so that a plateau
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,7 +38,6 @@ SPACE: dict[str, tuple[Value, ...]] = {
     "coreference": (0.0, 3.0, 10.0, 30.0, 100.0),
     "delta": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
     "xi": (0.1, 0.3, 0.5, 0.7, 0.9, 0.99),
-    "backoff": ("paper", "authors"),
     "topic": (0.0, 2.0, 3.5, 5.0),
     "kinship": (0.0, 4.0, 8.0, 16.0),
     "kinship_from": (0.4, 0.5, 0.6, 0.7),
@@ -242,11 +239,3 @@ def parse_space(wanted: Sequence[str]) -> dict[str, tuple[Value, ...]]:
         else:
             space[name] = SPACE[name]
     return space or dict(SPACE)
-
-
-def differences(settings: Settings, base: Settings = DEFAULT) -> dict[str, Any]:
-    """The values in which settings differ from others, as plain JSON (which has no infinity)."""
-    changed = {k: v for k, v in asdict(settings).items() if k != "layers" and v != getattr(base, k)}
-    changed = {k: min(v, sys.float_info.max) if isinstance(v, float) else v for k, v in changed.items()}
-    layers = {k: v for k, v in settings.layers.items() if v != base.layers[k]}
-    return {**changed, **({"layers": layers} if layers else {})}

@@ -14,7 +14,7 @@ from pboh.evaluation.metrics import macro_scores, micro_scores, percent
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import scoring, value_of, written
 from pboh.files.writing import write_whole
-from pboh.learning.grid import Trial, Tuning, differences
+from pboh.learning.grid import Trial, Tuning
 from pboh.linker import Linker
 
 _NOTE = (
@@ -65,7 +65,7 @@ def tuning_data(tuning: Tuning, datasets: Sequence[Dataset], seconds: float) -> 
         "interrupted": tuning.interrupted,
         "before": {"micro_f1": tuning.start.micro_f1, "macro_f1": tuning.start.macro_f1},
         "best": {"micro_f1": tuning.best.micro_f1, "macro_f1": tuning.best.macro_f1},
-        "changed": differences(tuning.settings, tuning.before),
+        "changed": tuning.settings.differences(tuning.before),
         "trials": [asdict(trial) for trial in tuning.trials],
     }
 
@@ -74,7 +74,7 @@ def write_tuning_report(
     path: Path, tuning: Tuning, datasets: Sequence[Dataset], tables: Sequence[Table], name: str
 ) -> None:
     """Write the tables and a plot of each setting's effect as one HTML file."""
-    changed = differences(tuning.settings, tuning.before)
+    changed = tuning.settings.differences(tuning.before)
     on = ", ".join(f"{dataset.name} ({dataset.mentions:,} mentions)" for dataset in datasets)
     page = svg.assets().get_template("tuning.html").render(
         sections={"result": "Result", "effects": "Effect of each setting"},

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.leakage import fingerprints
 from pboh.files.writing import check_outputs
+from pboh.inference.settings import Settings
 from pboh.linker import model_folder
 from pboh.model.derived import to_change
 from pboh.model.store import MANIFEST, changing, read_manifest, write_manifest
@@ -31,8 +32,8 @@ def target(model: str | Path | None, out: Path | None = None) -> Target:
     return Target(folder, info)
 
 
-def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], **fitted: Any) -> None:
-    """Make ``settings`` the model's own, add what was ``fitted``, and record what may not judge it."""
+def store(into: Target, datasets: Sequence[Dataset], settings: Settings, **fitted: Any) -> None:
+    """Make all ``settings`` the model's own, add what was ``fitted``, and record what may not judge it."""
     with changing(into.folder):  # and read again: it may have changed while this was computed
         info = read_manifest(into.folder) if (into.folder / MANIFEST).exists() else into.info
         before = info.get("tuned_on", {})
@@ -40,10 +41,11 @@ def store(into: Target, datasets: Sequence[Dataset], settings: dict[str, Any], *
             "datasets": sorted({*before.get("datasets", ()), *(dataset.name for dataset in datasets)}),
             "documents": sorted({*before.get("documents", ()), *fingerprints(datasets)}),
         }
-        write_manifest(into.folder / MANIFEST, {**info, "settings": settings, "tuned_on": tuned_on, **fitted})
+        stored = {"settings": settings.record(), "tuned_on": tuned_on, **fitted}
+        write_manifest(into.folder / MANIFEST, info | stored)
 
 
 def store_calibration(into: Target, datasets: Sequence[Dataset], fitted: dict[str, Any]) -> None:
     """Store what ``calibrate`` fitted; answers less probable than its threshold are withheld from now on."""
-    settings = {**into.info.get("settings", {}), "threshold": fitted["calibration"]["threshold"]}
+    settings = Settings.stored(into.info).change(threshold=fitted["calibration"]["threshold"])
     store(into, datasets, settings, **fitted)

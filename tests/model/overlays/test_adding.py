@@ -372,7 +372,7 @@ def test_a_model_with_overlays_is_not_overwritten(model, kb, tmp_path, world_cou
     with pytest.raises(OutputError, match="which a new one would lose"):
         build_model(world_counts, model)
     with pytest.raises(InputError, match="entities were added"):
-        prune_to(open_model(model), load(model).settings.layers, tmp_path / "small", 1.0)
+        prune_to(open_model(model), load(model).settings.record(), tmp_path / "small", 1.0)
     verify(model)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pboh.errors import InputError, ModelError, OutputError
 from pboh.files.writing import folder_size
-from pboh.inference.settings import Settings
+from pboh.inference.settings import DEFAULT, Settings
 from pboh.linker import Linker, load
 from pboh.model import store
 from pboh.model.names import Layer, strip_title
@@ -33,7 +33,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small(linker, tmp_path) -> Path:
-    prune_to(linker.model, linker.settings.layers, tmp_path / "small", 1.0)
+    prune_to(linker.model, linker.settings.record(), tmp_path / "small", 1.0)
     return tmp_path / "small"
 
 
@@ -42,6 +42,9 @@ def test_a_small_model_answers_like_the_large_one(linker, small):
     assert folder_size(small) < folder_size(linker.model.folder) / 4
     large, little = linker.link(TEXT), shrunk.link(TEXT)
     assert {m.text: m.entity.title for m in little} == {m.text: m.entity.title for m in large}
+    for one, other in zip(large, little, strict=True):
+        prior = {c.entity.title: c.prior for c in other.candidates}
+        assert all(prior[c.entity.title] == pytest.approx(c.prior, abs=0.02) for c in one.candidates[:3])
     assert shrunk.model.entities == linker.model.entities
     assert [shrunk.model.title(e) for e in range(20)] == [linker.model.title(e) for e in range(20)]
     for title in ("Apple_Inc.", "Air Jordan", "gerd muller"):
@@ -131,16 +134,16 @@ def test_what_is_packed_comes_out_again(linker, tmp_path):
     assert lengths[0] == pytest.approx(lengths[1], rel=0.06)
     without = {name: array for name, array in out.items() if name not in FINDER}
     shrunk = store.Model(model.folder, {**model.info, "settings": settings}, without)
-    document = Linker(shrunk, Settings.stored(shrunk.info["settings"])).link(TEXT)
+    document = Linker(shrunk, Settings.stored(shrunk.info)).link(TEXT)
     assert {m.text for m in document} >= {"Bayern", "Dortmund"}
 
 
 def test_types_stay_and_descriptions_of_what_is_linked_most(typed_linker, tmp_path):
     model = typed_linker.model
-    layers = typed_linker.settings.layers
+    settings = typed_linker.settings.record()
 
     def pruned(name: str, **options: float):
-        prune_to(model, layers, tmp_path / name, 1.0, **options)
+        prune_to(model, settings, tmp_path / name, 1.0, **options)
         return store.open_model(tmp_path / name)
 
     small = pruned("all")
@@ -156,19 +159,35 @@ def test_types_stay_and_descriptions_of_what_is_linked_most(typed_linker, tmp_pa
     assert min(map(model.links, kept)) >= max(model.links(e) for e in described if e not in kept)
 
 
+def test_a_small_model_keeps_the_words_that_counted(linker, tmp_path):
+    for least in (2, 3):
+        used = linker.settings.change(min_word_count=least)
+        prune_to(linker.model, used.record(), tmp_path / f"{least}", 1.0)
+        shrunk = load(tmp_path / f"{least}")
+        assert shrunk.settings.min_word_count == shrunk.model["context_count"].min() == least
+
+
+def test_a_small_model_keeps_settings_but_for_the_threshold(linker, tmp_path):
+    fitted = {"settings": linker.settings.change(tau=0.7, threshold=0.9).record()}
+    model = replace(linker.model, info=linker.model.info | fitted)
+    prune_to(model, fitted["settings"], tmp_path / "small", 1.0)
+    settings = load(tmp_path / "small").settings
+    assert (settings.tau, settings.threshold) == (0.7, DEFAULT.threshold)
+
+
 def test_a_budget_is_kept_or_refused(linker, tmp_path):
     sizes = []
     for megabytes in (0.4, 0.25):
-        prune_to(linker.model, linker.settings.layers, tmp_path / "small", megabytes)
+        prune_to(linker.model, linker.settings.record(), tmp_path / "small", megabytes)
         sizes.append(folder_size(tmp_path / "small"))
         assert sizes[-1] <= megabytes * 1e6
     with pytest.raises(InputError, match="too few"):
-        prune_to(linker.model, linker.settings.layers, tmp_path / "tiny", 0.05)
+        prune_to(linker.model, linker.settings.record(), tmp_path / "tiny", 0.05)
     assert not list(tmp_path.glob(".*tmp"))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     with pytest.raises(OutputError):
-        prune_to(linker.model, linker.settings.layers, tmp_path / "mine", 1)
+        prune_to(linker.model, linker.settings.record(), tmp_path / "mine", 1)
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 

@@ -29,6 +29,7 @@ from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, TYPED, pac
 from pboh.model.small.vectors import chosen_vectors
 from pboh.model.store import Model, ModelWriter
 from pboh.model.tables import (
+    WORD_THRESHOLDS,
     Arrays,
     context_table,
     name_table,
@@ -59,6 +60,7 @@ class PruneOptions:
     vectors: int = 200_000  # entities that keep their vectors, the most linked of those that share a name
     description_bytes: int = 1_500_000  # of short descriptions, compressed
     popularity: float = 1.0  # exponent of an entity's links in names made from titles, as used so far
+    min_word_count: int = WORD_THRESHOLDS[0]  # smallest N(w,e) kept, as used so far
 
 
 LEVELS = (
@@ -89,27 +91,27 @@ DESCRIPTIONS = 1.5
 
 def prune_to(
     model: Model,
-    layers: dict[str, float],
+    settings: dict[str, Any],
     out: Path,
     megabytes: float,
     *,
-    popularity: float = 1.0,
     descriptions: float = DESCRIPTIONS,
     report: Report = silent,
 ) -> dict[str, Any]:
     """Write a parcel of at most that many megabytes to ``out``; returns its ``model.json``.
 
     Descriptions may take ``descriptions`` megabytes of them, but not more than a tenth.
-    ``layers`` and ``popularity`` are the settings the model was used with.
+    ``settings`` are those the model was used with, as a ``model.json`` records them.
     """
     if model.overlays:
         todo = "Prune without them, and add them to the small model: pboh entities remove, pboh entities add"
         raise InputError("entities were added to the model", where=model.folder, todo=todo)
-    budget = int(megabytes * 1e6)
+    budget, layers = int(megabytes * 1e6), settings["layers"]
+    used = {name: settings[name] for name in ("popularity", "min_word_count")}
     with ModelWriter(out) as writer:
         for number, level in enumerate(LEVELS):
             some = int(1e6 * min(descriptions, megabytes / 10))
-            options = replace(level, popularity=popularity, description_bytes=some)
+            options = replace(level, **used, description_bytes=some)
             report(number, len(LEVELS) + 1, f"trying level {number + 1}")
             rest = _packed(model, layers, replace(options, context_rows=100_000), writer.aside)[1]
             words = rest["context_word"]["bytes"] + rest["context_count"]["bytes"]
@@ -124,11 +126,11 @@ def prune_to(
         rows = int(0.97 * (budget - fixed) / per_row)
         while True:
             chosen = replace(options, context_rows=rows)
-            settings, columns = _packed(model, layers, chosen, writer.aside)
+            changed, columns = _packed(model, layers, chosen, writer.aside)
             if _size(columns) + 64_000 <= budget:
                 break
             rows = int(0.9 * rows)
-        info = _description(model, settings, chosen) | {"parcel": columns}
+        info = _description(model, changed, chosen) | {"parcel": columns}
         writer.finish(info)
     report(len(LEVELS) + 1, len(LEVELS) + 1)
     return info
@@ -173,6 +175,7 @@ def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tupl
         "layers": {layer: float(layer in kept) for layer in LAYERS},
         "popularity": 0.0,
         "fuzzy": False,
+        "min_word_count": options.min_word_count,
     }
     return arrays, settings
 
@@ -316,7 +319,7 @@ def _words(model: Model, rivals: Array, options: PruneOptions) -> Arrays:
         rows += np.arange(rows.size)
         owner = np.repeat(part, sizes)
         word, count = model["context_word"][rows], model["context_count"][rows]
-        worth = _worth(model, owner, word, count)
+        worth = np.where(count >= options.min_word_count, _worth(model, owner, word, count), 0)
         keep = (worth > 0) & (_place(owner, -worth) < options.words_per_entity)
         kept.append(np.stack([owner, word, count, worth])[:, keep])
     owner, word, count, worth = np.concatenate(kept, axis=1)
