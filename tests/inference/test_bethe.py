@@ -51,9 +51,11 @@ def test_pairs_of_a_document_have_their_diagonal(seed=3):
 
 
 def test_the_back_off_of_the_paper_sums_to_one(linker):
-    """Σ p̃(e,e′) = Σ max(N−δ,0)/N_ep + (1−μ)·Σ p(e)p(e′) = 1."""
+    """Σ p̃(e,e′) = Σ max(N−δ,0)/N_ep + (1−μ)·Σ p(e)p(e′) = 1, which the authors' 1 − δ·D/N_ep does not."""
     totals = linker.model.info["totals"]
     paper = Bethe.of(linker.model)
     discounted = 1 - PAPER.delta * totals["distinct_pairs"] / totals["pairs"]
     assert discounted + paper.backoff == pytest.approx(1)
+    authors = Bethe.of(linker.model, PAPER.change(backoff="authors"))
+    assert authors.backoff == pytest.approx(1 - paper.backoff)
     assert paper.unseen == pytest.approx(np.log(paper.backoff))

@@ -33,7 +33,7 @@ def test_few_mentions_soften_the_pairs_of_short_texts_only() -> None:
 
 
 def test_models_tuned_before_a_setting_was_removed_still_open() -> None:
-    tuned = {"damping": 0.3, "own_words": 0.2, "backoff": "paper", "tau": 0.7, "layers": {"last": 0.5}}
+    tuned = {"damping": 0.3, "own_words": 0.2, "tau": 0.7, "layers": {"last": 0.5}}
     assert Settings.stored({"settings": tuned}) == DEFAULT.change(tau=0.7, layers={"last": 0.5})
     with pytest.raises(InputError, match="unknown settings"):
         Settings.stored({"settings": {"gamma": 1}})

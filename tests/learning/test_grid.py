@@ -141,7 +141,7 @@ def test_fine_gains_continue_the_coarse_curve() -> None:
 
 
 def test_the_grid_has_every_parameter_that_matters() -> None:
-    wanted = "zeta tau delta xi self_pair coreference candidates top"
+    wanted = "zeta tau delta xi self_pair backoff coreference candidates top"
     assert set(wanted.split()) <= set(SPACE)
     for name, values in SPACE.items():
         for value in values:

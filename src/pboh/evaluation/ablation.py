@@ -93,6 +93,7 @@ EXTENSIONS = (
     Extension("few mentions weigh less", {"few_mentions": 1.0}),
     Extension("pair weight τ", {"tau": 0.85}),
     Extension("discount of pairs δ", {"delta": 0.9}),
+    Extension("authors' back-off", {"backoff": "authors"}),
     Extension("same entity twice", {"self_pair": 0.1}),
     Extension("kinship of unseen pairs", {"kinship": 8.0}),
     Extension("threshold", {"threshold": 0.3}),

@@ -26,7 +26,8 @@ class Bethe(NamedTuple):
     def of(cls, model: Model, settings: Settings = PAPER) -> Bethe:
         """With 1−μ = δ·D/N_ep, which sums to one; the authors' program has 1 − δ·D/N_ep."""
         totals, s = model.info["totals"], settings
-        backoff = s.delta * totals["distinct_pairs"] / max(totals["pairs"], 1)
+        share = s.delta * totals["distinct_pairs"] / max(totals["pairs"], 1)
+        backoff = share if s.backoff == "paper" else 1.0 - share
         return cls(float(totals["pairs"]), float(min(max(backoff, 1e-9), 1.0)), s.delta, s.self_pair)
 
     @property

@@ -15,7 +15,7 @@ from pboh.model.names import LAYERS
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
 FOUND_TOP, FOUND_ZETA = 24, 2 / 3
-RETIRED = ("damping", "own_words", "backoff")
+RETIRED = ("damping", "own_words")
 """Settings that did nothing and were removed; models tuned before may still name them."""
 
 _MOST = sys.float_info.max  # JSON has no infinity
@@ -61,6 +61,7 @@ class Settings:
     tau: float = _ranged(0.5, 0, 1e3)  # τ, weight of the pairs
     few_mentions: float = _ranged(0.0, 0, 1e6)  # added to n − 1 in 2τ/(n−1): pairs of few mentions weigh less
     delta: float = _ranged(0.5, 0, 1)  # δ, discount of N(e,e′)
+    backoff: str = "paper"  # 1−μ = δ·D/N_ep; "authors": 1 − δ·D/N_ep, which does not sum to one
     self_pair: float = _ranged(0.01, 0, 1)  # share of an entity's marginal count added to N(e,e)
     kinship: float = _ranged(0.0, 0, 50)  # slope of λ in the cosine of two entities' vectors …
     kinship_from: float = _ranged(0.5, 0, 1)  # … from this cosine on
@@ -84,6 +85,8 @@ class Settings:
                 _check(item.name, getattr(self, item.name), least, most, whole=item.type == "int")
         for layer, weight in self.layers.items():
             _check(f"layers.{layer}", weight, 0, 1e6)
+        if self.backoff not in ("paper", "authors"):
+            raise InputError(f"unknown back-off {self.backoff!r}", todo="Choose paper or authors")
 
     def change(self, **changes: Any) -> Settings:
         """A copy with some values changed; ``layers`` may name only the layers that change."""
