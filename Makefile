@@ -4,6 +4,7 @@ BIN := .venv/bin
 CORE := .venv/.core
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?=
 
 .PHONY: setup demo check test lint bench docs starter clean
@@ -36,10 +37,10 @@ demo: $(CORE)
 	$(BIN)/pboh link "Ray Charles sang about Georgia."
 
 check: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not browser and not spark" $(PYTEST_ARGS)
+	$(PYTEST) -m "not slow and not browser and not spark" $(PYTEST_ARGS)
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -27,6 +27,21 @@ from small_world import with_types
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
+FIRST = (  # files that take longest, those that compile before all others
+    "cli/test_warmup.py",
+    "docs/test_first_contact.py",
+    "test_train.py",
+    "docs/test_docs_blocks.py",
+    "hostile/test_processes.py",
+    "test_memory.py",
+    "counts/test_count_spark.py",
+    "integrations/test_spark_annotate.py",
+    "docs/test_docs_site.py",
+    "service/test_server.py",
+    "service/test_page.py",
+    "service/test_page_looks.py",
+    "corpus/wikitext/test_reader_properties.py",
+)
 CHROMIUM = [
     "--headless",
     "--no-sandbox",
@@ -36,6 +51,13 @@ CHROMIUM = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes long first: files are handed out in this order, and processes shall end together."""
+    places = {REPOSITORY / "tests" / name: place for place, name in enumerate(FIRST)}
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
 
 
 @pytest.fixture(scope="session")
@@ -116,9 +138,13 @@ def finding_model(world_corpus: Path, counted_model: Path, tmp_path_factory: pyt
 
 @pytest.fixture(scope="session")
 def real_corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extracted tables of 2,020 real pages."""
+    """The extracted tables of 2,020 real pages, and in a file beside them the figures of the extraction."""
     dump = shared / "corpus" / "enwiki-tiny-pages-articles.xml.bz2"
-    return once(tmp_path_factory, "real-corpus", lambda out: extract([dump], out, workers=2) and None)
+
+    def make(out: Path) -> None:
+        out.with_suffix(".json").write_text(json.dumps(extract([dump], out, workers=2)))
+
+    return once(tmp_path_factory, "real-corpus", make)
 
 
 @pytest.fixture(scope="session")

@@ -269,8 +269,8 @@ def test_command_line(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 @pytest.mark.slow
-def test_counts_of_the_small_real_dump(shared: Path, tmp_path: Path) -> None:
-    figures = extract([shared / "corpus" / "enwiki-tiny-pages-articles.xml.bz2"], tmp_path / "out", workers=2)
+def test_counts_of_the_small_real_dump(real_corpus: Path) -> None:
+    figures = json.loads(real_corpus.with_suffix(".json").read_text())
     assert figures["pages"] == 2020
     assert figures["redirects"] == 300
     assert figures["peak_memory_megabytes"] < 2000

@@ -17,7 +17,7 @@ from twin import rows
 from pboh.counts import CountOptions, count
 from pboh.errors import CorpusError
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 TABLES = ("entities", "names", "incidences", "word_entity", "word_totals", "words")
 SUMS = ("sums/pages", "sums/anchors", "sums/disambiguations", "sums/crosswikis", "sums/word_entity")
 CROSSWIKIS = "Mercury\t0.5 Page_1 W:7/14\nno tab here\nmercury\t0.1 Page_3 W:5/5 w:2/2 Wx:9/9\n"

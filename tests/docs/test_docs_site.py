@@ -20,8 +20,6 @@ ROOT = Path(__file__).parents[2]
 mkdocs = pytest.importorskip("mkdocs.config", reason="the extra docs is not installed")
 markdown = pytest.importorskip("markdown", reason="the extra docs is not installed")
 
-pytestmark = pytest.mark.xdist_group("site")
-
 
 @pytest.fixture(scope="module")
 def site(made_once):

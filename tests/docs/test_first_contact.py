@@ -23,7 +23,7 @@ from pboh.model.derived import STARTER
 
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial"
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("first-contact")]
+pytestmark = pytest.mark.slow
 
 
 def test_the_first_ten_minutes(newcomer):

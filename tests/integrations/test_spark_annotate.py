@@ -18,7 +18,7 @@ from pboh.annotation import Options
 from pboh.annotation import annotate as annotate_here
 from pboh.errors import InputError, ModelError, OutputError
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 TEXTS = (
     "Müller scored for Bayern in Paris and Georgia won.",
     "Mercury is closer to the Sun than Venus. 🙂 Apple shipped Java to Jordan.",
