@@ -89,10 +89,19 @@ def megabytes(worker: psutil.Process) -> float:
     return float(seen.rss - getattr(seen, "shared", 0)) / 1e6
 
 
+def computed(workers: list[psutil.Process]) -> float:
+    """Seconds of processor time that workers have used."""
+    return sum(sum(worker.cpu_times()[:2]) for worker in workers)
+
+
 def watch(
     port: int, workers: Callable[[], list[psutil.Process]], attack: Attack, seconds: float = 3.0
 ) -> dict[str, Any]:
-    """Attack a server on two threads, again and again: how long health checks wait, how large workers get."""
+    """Attack a server on two threads, again and again: how long health checks wait, how large workers get.
+
+    The work of a health check is what workers compute until it is answered: unlike the wait, it does not
+    depend on what else the machine has to do.
+    """
     stop = threading.Event()
 
     def again() -> None:
@@ -102,15 +111,16 @@ def watch(
     threads = [threading.Thread(target=again) for _ in range(2)]
     for thread in threads:
         thread.start()
-    waited, largest, end = [], 0.0, time.monotonic() + seconds
+    waited, worked, largest, end = [], [], 0.0, time.monotonic() + seconds
     try:
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as client:
             while time.monotonic() < end:
-                began = time.perf_counter()
+                before, began = computed(workers()), time.perf_counter()
                 client.request("GET", "/healthz")
                 response = client.getresponse()
                 assert response.status == 200 and response.read()
                 waited.append(time.perf_counter() - began)
+                worked.append(computed(workers()) - before)
                 largest = max(largest, *map(megabytes, workers()))
                 time.sleep(0.02)
     finally:
@@ -120,5 +130,6 @@ def watch(
     return {
         "health_median_ms": 1e3 * median(waited),
         "health_longest_ms": 1e3 * max(waited),
+        "health_median_work_ms": 1e3 * median(worked),
         "largest_worker_megabytes": largest,
     }

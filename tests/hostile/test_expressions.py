@@ -23,7 +23,8 @@ from pboh.model.names import derived_names
 from pboh.service.protocols.spotlight import read_annotation
 from pboh.text.folding import fold, squeeze
 
-SIZES = (15_000, 120_000, 1_000_000)  # a quadratic one fails on the first, and takes hours on the last
+SIZES = (15_000, 120_000)  # a quadratic one fails on the first
+TIMES = 5  # a machine that has other things to do is slow now and then, a quadratic expression always
 MOST = 150  # times the processor time of a loop over as many characters
 SOURCE = Path(pboh.__file__).parent
 USES = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
@@ -102,8 +103,10 @@ def check_linear(work, *worst):
     for size in (100, *SIZES):
         reference = min(took(loop, "a" * size) for _ in range(3))
         for number, kind in enumerate(worst):
-            seconds = took(work, kind(size))
-            # the first call may have to import or compile something
+            text, seconds = kind(size), float("inf")
+            for _ in range(TIMES if size in SIZES else 1):  # the first call may import or compile something
+                if seconds >= MOST * reference:
+                    seconds = min(seconds, took(work, text))
             assert seconds < MOST * reference or size not in SIZES, (number, size)
 
 

