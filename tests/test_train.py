@@ -204,81 +204,82 @@ def test_stopped_while_finishing_it_goes_on(at: str, rest: set[str], model: Path
 KILLED = """
 import os, sys
 from pathlib import Path
-from test_train import SOME, WORLD, train
+from test_train import SOME, STAGES, WORLD, train
 
-left, rename = int(sys.argv[2]), os.replace
+def spared(wanted, changes):
+    # A report and, for the functions that change files, others that kill before so many changes in a stage.
+    stage, left = 0, changes
+    def told(done, total=None, detail=""):
+        nonlocal stage
+        name = detail.partition(":")[0]
+        stage = STAGES.index(name) if name in STAGES else stage
+    def killing(function):
+        def changed(*arguments, **options):
+            nonlocal left
+            left -= wanted in (stage, None)
+            if left < 0 or (wanted is not None and stage > wanted):
+                os.kill(os.getpid(), 9)
+            return function(*arguments, **options)
+        return changed
+    return told, killing
 
-def killing(*arguments, **options):
-    global left
-    left -= 1
-    if not left:
-        os.kill(os.getpid(), 9)
-    rename(*arguments, **options)
-
-os.replace = killing
-train([WORLD], Path(sys.argv[1]), **SOME)
+for line in sys.stdin:
+    model, functions, wanted, changes, options = eval(line)
+    child = os.fork()  # all that is imported is there already
+    if not child:
+        told, killing = spared(wanted, changes)
+        for name in functions:
+            setattr(os, name, killing(getattr(os, name)))
+        train([WORLD], Path(model), **SOME | options, report=told)
+        os._exit(0)
+    print(-os.waitpid(child, 0)[1])
 """
+STAGES = ["extract", "count", "build", "finder", "fit", "judge"]
+
+
+def killed(*runs: tuple[str, list[str], int | None, int, dict[str, Any]]) -> list[int]:
+    """Train again and again, each time to be killed before it changes one file too many.
+
+    What is counted are calls of these functions, in one stage or in all. Returns how each run ended: a kill
+    is -9.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED],
+        input="\n".join(map(repr, runs)), stdout=subprocess.PIPE, text=True, check=True,
+        cwd=Path(__file__).parent,
+    )  # fmt: skip
+    return [int(line) for line in done.stdout.split()]
 
 
 @pytest.mark.slow
 def test_killed_before_any_file_is_in_place_it_goes_on(model: Path, trained: Path, tmp_path: Path) -> None:
-    """From a model that is built and no more; the process is killed before it renames its n-th file."""
+    """From a model that is built and no more; the process is killed before it renames some file."""
     record = json.loads((model / "train.json").read_text())
     record["recipe"], record["steps"] = None, {"build": record["steps"]["build"]}
     (model / "train.json").write_text(json.dumps(record))
-    number, killed = 1, True
-    while killed:
-        copy = tmp_path / str(number)
+    copies = {renamed: tmp_path / str(renamed) for renamed in (0, 3, 6, 9, 12)}
+    for copy in copies.values():
         shutil.copytree(model, copy / "model")
         shutil.copytree(work_folder(model), copy / "model.work")
-        command = [sys.executable, "-c", KILLED, str(copy / "model"), str(number)]
-        killed = subprocess.run(command, cwd=Path(__file__).parent, check=False).returncode == -9
+    runs = [(str(copy / "model"), ["replace"], None, renamed, {}) for renamed, copy in copies.items()]
+    assert killed(*runs) == [-9] * len(runs)
+    for renamed, copy in copies.items():
         did(copy / "model")
-        assert content(copy / "model") == content(trained), number
-        number += 2
-    assert number > 8
+        assert content(copy / "model") == content(trained), renamed
 
 
-KILLED_IN = """
-import os, shutil, sys
-from pathlib import Path
-from test_train import SOME, STAGES, WORLD, train
-
-model, wanted, left, stage = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), [0]
-
-def told(done, total=None, detail=""):
-    name = detail.partition(":")[0]
-    stage[0] = STAGES.index(name) if name in STAGES else stage[0]
-
-def killing(function):
-    def changed(*arguments, **options):
-        global left
-        left -= stage[0] == wanted
-        if left < 0 or stage[0] > wanted:
-            os.kill(os.getpid(), 9)
-        return function(*arguments, **options)
-    return changed
-
-for name in ("replace", "rename", "unlink", "rmdir", "mkdir"):
-    setattr(os, name, killing(getattr(os, name)))
-train([WORLD], model, **SOME | {"keep_work": False}, report=told)
-"""
-STAGES = ["extract", "count", "build", "finder", "fit", "judge"]
 KILLS = 3  # in every stage
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments_of_every_stage(tmp_path: Path, trained: Path) -> None:
     """The process is killed before it changes a random file, again and again; nothing of it stays."""
-    draw, model, kills = random.Random(7), tmp_path / "model", 0
-    for stage in range(len(STAGES)):
-        for _ in range(KILLS):
-            command = [sys.executable, "-c", KILLED_IN, str(model), str(stage), str(draw.randrange(12))]
-            run = subprocess.run(command, cwd=Path(__file__).parent, check=False)
-            assert run.returncode in (-9, 0)
-            kills += run.returncode == -9
-    assert kills > 2 * KILLS
-    train([WORLD], model, **SOME | {"keep_work": False})
+    draw, model = random.Random(7), tmp_path / "model"
+    functions, options = ["replace", "rename", "unlink", "rmdir", "mkdir"], {"keep_work": False}
+    stages = [stage for stage in range(len(STAGES)) for _ in range(KILLS)]
+    ended = killed(*((str(model), functions, stage, draw.randrange(12), options) for stage in stages))
+    assert set(ended) <= {-9, 0} and ended.count(-9) > 2 * KILLS
+    train([WORLD], model, **SOME | options)
     assert content(model) == content(trained)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
