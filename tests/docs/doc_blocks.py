@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -49,6 +50,15 @@ NUMBER = re.compile(r"(?<![\w.])([-−+]?\d+\.\d+)(?![\w.]*\d)")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 RULE = re.compile(r"[─━╴╶]{2,}")
 ADDRESS = re.compile(r"(localhost|127\.0\.0\.1):8080")
+MARK = "-- here the block ends --\n"
+SESSION = f"""
+import json, sys
+names = {{"__name__": "__main__"}}
+for line in sys.stdin:
+    name, code = json.loads(line)
+    exec(compile(code, name, "exec"), names)
+    print("\\n" + {MARK!r}, end="", flush=True)
+"""
 
 
 @dataclass
@@ -191,6 +201,7 @@ class Reader:
     def __init__(self, folder: Path, environment: Mapping[str, str], python: str | None = None) -> None:
         self.folder, self.environment, self.python = folder, dict(environment), python
         self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.session: subprocess.Popen[str] | None = None
         self.server: subprocess.Popen[bytes] | None = None
         self.port = 8080
         self.seconds = 1800 if python else 300  # an installation may take long, a command on a page may not
@@ -254,16 +265,27 @@ class Reader:
         return printed.getvalue()
 
     def _session(self, code: str, block: Block) -> str:
-        """Repeat the session so far and then this block; a mark tells their outputs apart."""
-        mark = "-- here the block begins --"
-        session = self.folder.parent / "session.py"
-        before = session.read_text() if session.exists() else ""
-        session.write_text(f"{before}{code}\n")
-        script = self.folder.parent / "block.py"
-        script.write_text(f"{before}print({mark!r}, flush=True)\n{code}\n")
-        return self._shell(f"{shlex.quote(str(self.python))} {shlex.quote(str(script))}", block).split(mark)[
-            1
-        ]
+        """Send a block to the interpreter, which starts at the first one; a mark ends what each prints."""
+        log = self.folder.parent / "session.log"
+        if self.session is None:
+            with log.open("w") as said:
+                self.session = subprocess.Popen(
+                    [str(self.python), "-c", SESSION],
+                    cwd=self.folder, env=self.environment, start_new_session=True, text=True,
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
+                )  # fmt: skip
+        assert self.session.stdin and self.session.stdout
+        self.session.stdin.write(json.dumps([str(block), "\n" * block.line + code]) + "\n")
+        self.session.stdin.flush()
+        watch = threading.Timer(self.seconds, os.killpg, [self.session.pid, signal.SIGKILL])
+        watch.start()
+        printed = []
+        while (line := self.session.stdout.readline()) not in (MARK, ""):
+            printed.append(line)
+        watch.cancel()
+        if line != MARK:
+            pytest.fail(f"{block}: the interpreter ended\n{''.join(printed)}\n{log.read_text()}")
+        return "".join(printed)
 
     def _serve(self, command: str, block: Block) -> None:
         self.close()
@@ -283,6 +305,13 @@ class Reader:
             if self.server.poll() is not None or time.monotonic() > end:
                 pytest.fail(f"{block}: the server did not start\n{log.read_text()}")
             time.sleep(0.2)
+
+    def leave(self) -> None:
+        """Stop the interpreter and the server, if they run."""
+        if self.session is not None:
+            with self.session:
+                self.session.kill()
+        self.close()
 
     def close(self) -> None:
         """Stop the server, if one runs."""
@@ -336,7 +365,7 @@ def reading(folder: Path, environment: Mapping[str, str], python: str | None = N
     try:
         yield reader
     finally:
-        reader.close()
+        reader.leave()
 
 
 def lacking(block: Block) -> str | None:
