@@ -113,6 +113,7 @@ def test_running_again_does_nothing(model: Path) -> None:
     assert (model / "model.json").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_a_changed_option_redoes_only_what_depends_on_it(model: Path, tmp_path: Path) -> None:
     finish = {"finder", "fit", "judge"}
     assert did(model, building=BuildOptions(fuzzy=False)) >= {"build", *finish}
@@ -121,6 +122,7 @@ def test_a_changed_option_redoes_only_what_depends_on_it(model: Path, tmp_path: 
     assert did(model, fitting=replace(QUICK, finder=replace(QUICK.finder, epochs=2))) >= finish
 
 
+@pytest.mark.slow
 def test_own_gold_redoes_only_the_fit(model: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     text = "Müller scored for Bayern."
@@ -173,6 +175,7 @@ class Stop:
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_stopped_while_counting_it_goes_on(tmp_path: Path, trained: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         train([WORLD], tmp_path / "model", **SOME, report=Stop("count: incidences"))
@@ -182,6 +185,7 @@ def test_stopped_while_counting_it_goes_on(tmp_path: Path, trained: Path) -> Non
     assert content(tmp_path / "model") == content(trained)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "rest"),
     [
@@ -284,11 +288,13 @@ def test_killed_at_random_moments_of_every_stage(tmp_path: Path, trained: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_nothing(tmp_path: Path, trained: Path) -> None:
     train([WORLD], tmp_path / "model", **SOME | {"workers": 2})
     assert content(tmp_path / "model") == content(trained)
 
 
+@pytest.mark.slow
 def test_the_memory_changes_nothing(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is sorted in parts, and words are counted for a few entities at a time."""
     monkeypatch.setattr("pboh.counts.contexts.SHARE_OF_MEMORY", 1e-6)

@@ -70,6 +70,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_download_train_and_link(dumps: Path, tmp_path: Path) -> None:
     made = train([dumps], tmp_path / "model", workers=1)
     entity = pboh.load(tmp_path / "model").disambiguate("Paris", [(0, 5)]).mentions[0].entity

@@ -66,6 +66,7 @@ class Stop(BaseException):
     """Like a kill: nothing on the way catches it."""
 
 
+@pytest.mark.slow
 def test_stopped_after_every_step(undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every task of both passes is the last one of some run."""
     out = tmp_path / "corpus"

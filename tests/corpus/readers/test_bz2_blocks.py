@@ -132,12 +132,14 @@ def check_flips(bits: list[int], path: Path, step: int) -> int:
     return refused
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_the_structure_is_refused_or_harmless(tmp_path: Path) -> None:
     assert sum(mark.is_block for mark in bz2_blocks._marks(PACKED, 0)) == 4
     bits = sorted(set(structure()))
     assert check_flips(bits, tmp_path / "d.bz2", 1 << 20) > 0.9 * len(bits)
 
 
+@pytest.mark.slow
 def test_a_thousand_flipped_bits_are_refused_or_harmless(tmp_path: Path) -> None:
     drawn = random.Random(3)
     bits = [drawn.randrange(8 * len(PACKED)) for _ in range(1000)]
