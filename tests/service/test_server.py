@@ -58,26 +58,29 @@ def in_two_halves(port):
         return connection.recv(65536)
 
 
+@pytest.fixture(scope="module")
+def pair(world_model, tmp_path_factory):
+    """A server with two workers."""
+    with serving(world_model, tmp_path_factory.mktemp("pair"), "--workers", "2") as served:
+        yield served
+
+
 @pytest.mark.slow
-def test_two_workers_share_the_model_and_their_metrics(world_model, tmp_path):
-    with serving(world_model, tmp_path, "--workers", "2") as served:
-        assert len(served.workers()) == 2
-        for _ in range(20):
-            assert served.ask().status_code == 200
-        for worker in served.workers():
-            mapped = {entry.path for entry in worker.memory_maps() if entry.path.startswith(str(world_model))}
-            assert len(mapped) > 10  # arrays are mapped, not copied
-        totals = [count(served, "pboh_documents_total") for _ in range(5)]
-        assert set(totals) == {20.0}  # whichever worker is asked
-        assert count(served, "pboh_mentions_total") == 20 * len(BODY["mentions"])
-        page = httpx.get(f"{served.address}/metrics", timeout=30).text
-        for name in (
-            "pboh_requests_total",
-            "pboh_request_seconds_bucket",
-            "pboh_rounds_bucket",
-            "pboh_unlinked",
-        ):
-            assert name in page
+def test_two_workers_share_the_model_and_their_metrics(pair, world_model):
+    assert len(pair.workers()) == 2
+    before = {name: count(pair, name) for name in ("pboh_documents_total", "pboh_mentions_total")}
+    for _ in range(20):
+        assert pair.ask().status_code == 200
+    for worker in pair.workers():
+        mapped = {entry.path for entry in worker.memory_maps() if entry.path.startswith(str(world_model))}
+        assert len(mapped) > 10  # arrays are mapped, not copied
+    totals = [count(pair, "pboh_documents_total") for _ in range(5)]
+    assert set(totals) == {before["pboh_documents_total"] + 20}  # whichever worker is asked
+    mentions = count(pair, "pboh_mentions_total") - before["pboh_mentions_total"]
+    assert mentions == 20 * len(BODY["mentions"])
+    page = httpx.get(f"{pair.address}/metrics", timeout=30).text
+    for name in ("pboh_requests_total", "pboh_request_seconds_bucket", "pboh_rounds_bucket", "pboh_unlinked"):
+        assert name in page
 
 
 def count(served, name):
@@ -86,56 +89,54 @@ def count(served, name):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_under_load_loses_only_what_it_was_doing(world_model, tmp_path):
-    with serving(world_model, tmp_path, "--workers", "2") as served:
-        expected = served.ask().json()
-        wrong, lost, good = [], [], []
-        stop = threading.Event()
+def test_a_worker_killed_under_load_loses_only_what_it_was_doing(pair):
+    expected = pair.ask().json()
+    wrong, lost, good = [], [], []
+    stop = threading.Event()
 
-        def load():
-            with httpx.Client(timeout=30) as client:
-                while not stop.is_set():
-                    try:
-                        response = client.post(f"{served.address}/v1/disambiguate", json=BODY)
-                    except httpx.HTTPError as reason:
-                        lost.append(reason)
-                        time.sleep(0.05)
-                        continue
-                    if response.status_code == 200 and response.json() == expected:
-                        good.append(1)
-                    else:
-                        wrong.append((response.status_code, response.text[:200]))
-                        time.sleep(0.2)
+    def load():
+        with httpx.Client(timeout=30) as client:
+            while not stop.is_set():
+                try:
+                    response = client.post(f"{pair.address}/v1/disambiguate", json=BODY)
+                except httpx.HTTPError as reason:
+                    lost.append(reason)
+                    time.sleep(0.05)
+                    continue
+                if response.status_code == 200 and response.json() == expected:
+                    good.append(1)
+                else:
+                    wrong.append((response.status_code, response.text[:200]))
+                    time.sleep(0.2)
 
-        threads = [threading.Thread(target=load) for _ in range(4)]
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_until(lambda: len(good) > 20, 120)
+        victim = pair.workers()[0].pid
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: victim not in (pids := pair.pids()) and len(pids) == 2, 120)
+        before = len(good)
+        wait_until(lambda: len(good) > before + 20, 120)
+    finally:
+        stop.set()
         for thread in threads:
-            thread.start()
-        try:
-            wait_until(lambda: len(good) > 20, 120)
-            victim = served.workers()[0].pid
-            os.kill(victim, signal.SIGKILL)
-            wait_until(lambda: victim not in (pids := served.pids()) and len(pids) == 2, 120)
-            before = len(good)
-            wait_until(lambda: len(good) > before + 20, 120)
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join()
-        # A new worker may be asked before its model is loaded: it says so.
-        assert {status for status, _ in wrong} <= {503}, wrong
-        assert len(lost) <= 2 * len(threads)  # at most what was in flight, on connections of the victim
-        wait_until(served.ready)
+            thread.join()
+    # A new worker may be asked before its model is loaded: it says so.
+    assert {status for status, _ in wrong} <= {503}, wrong
+    assert len(lost) <= 2 * len(threads)  # at most what was in flight, on connections of the victim
+    wait_until(pair.ready)
 
 
 @pytest.mark.slow
-def test_a_hangup_replaces_the_workers_one_by_one(world_model, tmp_path):
-    with serving(world_model, tmp_path, "--workers", "2") as served:
-        before = served.pids()
-        served.process.send_signal(signal.SIGHUP)
-        answers = []
-        while served.pids() & before or len(served.pids()) < 2:
-            answers.append(served.ask().status_code)
-        assert set(answers) <= {200, 503} and served.ask().status_code == 200
+def test_a_hangup_replaces_the_workers_one_by_one(pair):
+    before = pair.pids()
+    pair.process.send_signal(signal.SIGHUP)
+    answers = []
+    while pair.pids() & before or len(pair.pids()) < 2:
+        answers.append(pair.ask().status_code)
+    assert set(answers) <= {200, 503} and pair.ask().status_code == 200
 
 
 @pytest.mark.slow
