@@ -53,12 +53,12 @@ def test_a_mention_has_a_largest_sensible_length(client, limits):
 def test_overlapping_mentions_are_long_together_only_within_limits(client):
     text = "Bayern " * 7000
     spans = [[start, 40_000] for start in range(500)]
-    began = time.perf_counter()
+    began = time.process_time()
     refused(client.post("/rel", json={"text": text, "spans": spans}), 413, "40,000 characters")
     mentions = [{"start": start, "end": start + 40_000} for start in range(500)]
     body = {"text": text, "mentions": mentions, "overlapping": True}
     refused(client.post("/v1/disambiguate", json=body), 413, "40,000 characters")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_batch_is_bounded_as_a_whole(linker):
@@ -76,9 +76,9 @@ def test_a_batch_is_bounded_as_a_whole(linker):
 def test_mistakes_in_thousands_of_mentions_are_told_at_once(client):
     for mention in ({"start": "0"}, {}, {"start": 0, "end": 1, "more": 2}, None):
         body = json.dumps({"text": "ab", "mentions": [mention] * 20_000}).encode()
-        began = time.perf_counter()
+        began = time.process_time()
         refused(client.post("/v1/disambiguate", content=body, headers=JSON), 422, "mentions.0")
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
 
 
 def test_turtle_does_not_grow_beyond_measure(client):
@@ -89,9 +89,9 @@ def test_turtle_does_not_grow_beyond_measure(client):
         f"@base <{'y' * 50 * i}/> . <x{i}> n:isString 'z' .\n" for i in range(150)
     )
     for turtle in (prefix, base):
-        began = time.perf_counter()
+        began = time.process_time()
         refused(client.post("/nif", content=turtle, headers=TURTLE), 400, "20 times")
-        assert time.perf_counter() - began < 3
+        assert time.process_time() - began < 3
     for turtle in (nested, doubled):
         assert client.post("/nif", content=turtle, headers=TURTLE).status_code in (400, 413, 422)
     deep = "<a:a> <a:b> " + "(" * 200_000
