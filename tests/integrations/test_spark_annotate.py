@@ -30,17 +30,21 @@ ON_EXECUTORS = """
 import json, os, sys
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
+from pboh.cli import program
 from pboh.integrations.spark import annotate, ship
-source, out, model = sys.argv[1:]
+folder, model, common = sys.argv[1:]
+master = "local-cluster[2,1,1024]"
 os.environ["PYSPARK_PYTHON"] = sys.executable
-builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
-session = builder.getOrCreate()
-df = session.read.parquet(source).repartition(6)
-annotate(df, ship(session, model), keep=("year",), candidates=2).write.parquet(out)
+session = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
+df = session.read.parquet(f"{folder}/in.parquet").repartition(6)
+annotate(df, ship(session, model), keep=("year",), candidates=2).write.parquet(f"{folder}/sent")
 tasks = session.sparkContext.parallelize(range(6), 6)
 roots = tasks.map(lambda _: os.path.abspath(SparkFiles.getRootDirectory()))
 print(json.dumps(sorted(set(roots.collect()))))
-session.stop()
+command = ["annotate", f"file://{folder}/in.parquet", "--out", f"file://{folder}/seen", "--model", common]
+command += ["--json", f"{folder}/figures.json", "--keep-columns", "year"]
+command += ["--engine", "spark", "--master", master]
+program("annotate")(command, standalone_mode=False)
 """
 
 
@@ -109,42 +113,28 @@ def test_archives_are_unpacked_once_by_whoever_comes_first(spark, world_model, t
         pack(world_model, tmp_path / "x.tar")
 
 
-def test_several_executors_that_were_sent_the_model(small_cluster, world_model, tmp_path):
-    """local-cluster mode: executors are processes of their own and get the model as an archive."""
-    source, model = documents(tmp_path), shutil.copytree(world_model, tmp_path / "model")
-    script = tmp_path / "job.py"
-    script.write_text(ON_EXECUTORS)
-    run = subprocess.run(
-        [sys.executable, script, source, tmp_path / "spark", model],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=small_cluster,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert len(json.loads(run.stdout.splitlines()[-1])) == 2  # both executors, each with a folder of its own
-    options = Options(mentions=None, keep=("year",), candidates=2)
-    annotate_here([source], tmp_path / "plain.parquet", world_model, options, workers=1)
-    found = sorted(pq.read_table(tmp_path / "spark").to_pylist(), key=lambda row: row["id"])
-    assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
-
-
-def test_the_command_on_several_executors(spark, small_cluster, world_model, tmp_path):
-    """Here executors see the model by its path."""
+def test_several_executors_that_were_sent_the_model_or_see_it(spark, small_cluster, world_model, tmp_path):
+    """local-cluster mode: executors are processes of their own. They get an archive, then a path."""
     from pboh.integrations.spark import annotate_files
 
-    source, figures = documents(tmp_path), tmp_path / "figures.json"
-    command = [sys.executable, "-c", "from pboh.cli import main; main()", "annotate", f"file://{source}"]
-    command += ["--out", f"file://{tmp_path}/spark", "--model", str(world_model), "--json", str(figures)]
-    command += ["--engine", "spark", "--master", "local-cluster[2,1,1024]", "--keep-columns", "year"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=small_cluster)
+    source, model = documents(tmp_path), shutil.copytree(world_model, tmp_path / "model")
+    (tmp_path / "job.py").write_text(ON_EXECUTORS)
+    run = subprocess.run(
+        [sys.executable, tmp_path / "job.py", tmp_path, model, world_model],
+        capture_output=True, text=True, check=False, env=small_cluster,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    options = Options(keep=("year",))
-    plain = annotate_here([source], tmp_path / "plain.parquet", world_model, options, workers=1)
-    found = sorted(pq.read_table(tmp_path / "spark").to_pylist(), key=lambda row: row["id"])
-    assert found == pq.read_table(tmp_path / "plain.parquet").to_pylist()
-    counted = json.loads(figures.read_text())
+    assert len(json.loads(run.stdout.splitlines()[0])) == 2  # both executors, each with a folder of its own
+    options = {"sent": Options(mentions=None, keep=("year",), candidates=2), "seen": Options(keep=("year",))}
+    plain = {}
+    for name, how in options.items():
+        plain[name] = annotate_here([source], tmp_path / f"{name}.parquet", world_model, how, workers=1)
+        found = sorted(pq.read_table(tmp_path / name).to_pylist(), key=lambda row: row["id"])
+        assert found == pq.read_table(tmp_path / f"{name}.parquet").to_pylist()
+    counted = json.loads((tmp_path / "figures.json").read_text())
     for name in ("documents", "mentions", "linked", "failed_rows"):
-        assert counted[name] == plain[name], name
+        assert counted[name] == plain["seen"][name], name
     with pytest.raises(OutputError, match="something of that name already exists"):
-        annotate_files([f"file://{source}"], f"file://{tmp_path}/spark", world_model, options, session=spark)
+        annotate_files(
+            [f"file://{source}"], f"file://{tmp_path}/seen", world_model, options["seen"], session=spark
+        )
