@@ -4,6 +4,7 @@ BIN := .venv/bin
 CORE := .venv/.core
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Two processes take whole files, in the order that tests/conftest.py gives them.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?=
 
