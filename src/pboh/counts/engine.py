@@ -23,7 +23,7 @@ Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
 
 # DuckDB's own limit leaves room for the interpreter, Arrow and buffers that DuckDB does not account for.
-RESERVE = 320 << 20
+RESERVE, SHARE = 320 << 20, 6
 LEAST_MEMORY = 512 << 20
 BYTES_PER_THREAD = 256 << 20
 ROWS_PER_BATCH = 4096
@@ -91,7 +91,7 @@ class DuckDB:
             raise InputError(
                 f"{memory >> 20} MB of memory is too little to count with", todo="Use at least --memory 512MB"
             )
-        self.memory = memory - RESERVE
+        self.memory = memory - max(RESERVE, memory // SHARE)  # what it does not account for grows with it
         self._out, self._spill = out, out / "steps" / "spill"
         self._claim = ExitStack()
         self._claim.enter_context(_claimed(out))
