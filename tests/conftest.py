@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -142,7 +143,10 @@ def real_corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     dump = shared / "corpus" / "enwiki-tiny-pages-articles.xml.bz2"
 
     def make(out: Path) -> None:
-        out.with_suffix(".json").write_text(json.dumps(extract([dump], out, workers=2)))
+        # in a process of its own: memory is that of all processes below, and a session may have a JVM there
+        pboh = [sys.executable, "-c", "from pboh.cli import main; main()"]
+        command = ["extract", dump, "--out", out, "--workers", "2", "--json", out.with_suffix(".json")]
+        subprocess.run([*pboh, *command], check=True, capture_output=True)
 
     return once(tmp_path_factory, "real-corpus", make)
 

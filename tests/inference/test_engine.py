@@ -119,11 +119,13 @@ def test_mentions_of_a_long_document_know_their_part(linker):
 
 
 def test_calibration_belongs_to_the_settings_it_was_fitted_with(linker):
-    linker.model.info["calibration"] = {"weights": {"bias": 0.0}}
+    fitted = {"calibration": {"weights": {"bias": 0.0}}, "settings": linker.settings.record()}
+    linker.model.info.update(fitted)
     try:
         assert Engine(linker.model, linker.settings).reliability is not None
         assert Engine(linker.model, linker.settings.change(threshold=0.9)).reliability is not None
         assert Engine(linker.model, linker.settings.change(tau=0.9)).reliability is None
         assert Engine(linker.model, linker.settings, calibrated=False).reliability is None
     finally:
-        del linker.model.info["calibration"]
+        for name in fitted:
+            del linker.model.info[name]

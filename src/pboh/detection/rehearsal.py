@@ -27,12 +27,12 @@ TITLES = "Paris", "Rome"
 
 def tiny_model() -> Model:
     """Two entities on one page, made as a parcel's arrays are, so that no number has another type."""
-    entities, names = np.arange(2), hash_strings([title.lower() for title in TITLES])
+    entities, names = np.arange(2), hash_strings(list(TITLES))
     order, one, none = np.argsort(names), np.ones(2, np.float32), np.empty(0, np.uint64)
     arrays = {
         **title_table("\n".join(TITLES).encode(), none, none),
         **posting_table(np.arange(3), np.zeros(2, np.int64)),
-        **name_table(names[order], entities[order], np.full(2, Layer.FOLDED), one),
+        **name_table(names[order], entities[order], np.full(2, Layer.CASED), one),
         **word_table(hash_words(["river", "tower"])),
         **context_table(entities, entities, np.full(2, 9), np.full(2, 99)),
         "word_background": one / 2,

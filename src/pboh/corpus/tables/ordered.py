@@ -18,7 +18,7 @@ from pboh.files.database import arrow_batches, quoted
 from pboh.text.utf8_kernels import Int32, Int64
 
 SAMPLED = 1024
-"""Of so many rows of a chunk, one is enough to say where parts begin."""
+"""One row in this many is enough to say where parts begin."""
 ROW = 160
 """Bytes that DuckDB takes for a row while it groups or joins strings, generously."""
 _BATCH = 1 << 17

@@ -110,7 +110,7 @@ def resolve(
 
 
 def _numbers(path: Path, rows: int) -> Int32:
-    """A file of so many numbers, -1 each, that is written in place."""
+    """A file of numbers, -1 each, to be written in place."""
     with path.open("wb") as file:
         for start in range(0, rows, _BLOCK):
             np.full(min(_BLOCK, rows - start), -1, dtype=np.int32).tofile(file)
