@@ -73,7 +73,7 @@ class Linker:
         self.settings = settings
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.engine,)
+        return partial(Linker, calibrated=self.engine.calibrated), (self.model, self.settings)
 
     def __repr__(self) -> str:
         known = f"{self.model.entities + sum(o.size for o in self.model.overlays):,} entities"
@@ -291,10 +291,6 @@ class Linker:
         batch: list[tuple[str, Sequence[Sequence[Any]]]],
     ) -> list[Document]:
         return [self.disambiguate(text, spans, entities=only, types=types) for text, spans in batch]
-
-
-def _reopen(engine: Engine) -> Linker:
-    return Linker(engine.model, engine.settings, calibrated=engine.calibrated)
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -32,8 +32,8 @@ def test_few_mentions_soften_the_pairs_of_short_texts_only() -> None:
     assert soft.change(system="rescaled").pair_weight(2) == 2.0, "the paper's own systems stay as they are"
 
 
-def test_models_tuned_before_a_setting_was_removed_still_open() -> None:
-    tuned = {"damping": 0.3, "own_words": 0.2, "tau": 0.7, "layers": {"last": 0.5}}
+def test_a_model_with_an_unknown_setting_is_refused() -> None:
+    tuned = {"tau": 0.7, "layers": {"last": 0.5}}
     assert Settings.stored({"settings": tuned}) == DEFAULT.change(tau=0.7, layers={"last": 0.5})
     with pytest.raises(InputError, match="unknown settings"):
         Settings.stored({"settings": {"gamma": 1}})
@@ -45,13 +45,6 @@ def test_what_was_fitted_keeps_its_settings_when_the_defaults_change() -> None:
     assert Settings.stored({"settings": recorded, "calibration": {"weights": {}}}) == settings
     assert set(recorded) == {item.name for item in fields(Settings)}, "no default says anything"
     assert settings.differences(PAPER) == {"tau": 0.7, "layers": {"last": 0.5}}
-
-
-def test_models_calibrated_before_settings_were_recorded_keep_theirs() -> None:
-    info = {"settings": {"threshold": 0.4}, "calibration": {"weights": {}}}
-    then = DEFAULT.change(threshold=0.4, layers={"folded": 0.1})
-    assert Settings.stored(info) == then
-    assert Settings.stored({"settings": {"threshold": 0.4}}) == DEFAULT.change(threshold=0.4)
 
 
 def test_few_words_weigh_more_and_many_as_ever(linker: Linker) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +21,7 @@ from pboh.inference.reliability import Reliability, answer_features
 from pboh.inference.settings import DEFAULT, Settings
 from pboh.inference.solution import Solution
 from pboh.inference.spans import Span
-from pboh.model.store import Model, shared_model
+from pboh.model.store import Model
 from pboh.text.hashing import Array
 
 STAGES = ("candidates", "words", "context", "pairs", "propagation")
@@ -44,7 +43,7 @@ class Engine:
         self.reliability = Reliability.of(model.info.get("calibration")) if fits else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.model.folder, self.settings, self.calibrated)
+        return partial(Engine, calibrated=self.calibrated), (self.model, self.settings)
 
     @cached_property
     def of_found(self) -> Engine:
@@ -130,7 +129,3 @@ class Engine:
             right = calibrated if right is None else np.where(np.isnan(right), calibrated, right)
         right[[span.entity is not None for span in solution.spans]] = 1.0
         return self.reliability.shared_out(solution.probability, solution.answer, right)
-
-
-def _reopen(folder: Path, settings: Settings, calibrated: bool) -> Engine:
-    return Engine(shared_model(folder), settings, calibrated=calibrated)

@@ -67,9 +67,6 @@ class TypedSet:
             )  # fmt: skip
         self._wanted = wanted_codes(self.types)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _typed_set, (self._model.folder, self.types, self.among, self.certain)
-
     def __repr__(self) -> str:
         among = f" among {self.among!r}" if self.among is not None else ""
         return f"<TypedSet of {', '.join(self.types)}{among}>"
@@ -88,10 +85,6 @@ class TypedSet:
 
 Restriction = EntitySet | TypedSet
 """What answers may be restricted to."""
-
-
-def _typed_set(folder: Path, types: tuple[str, ...], among: EntitySet | None, certain: bool) -> TypedSet:
-    return TypedSet(shared_model(folder), types, among, certain)
 
 
 class ModelFacts:

@@ -15,9 +15,6 @@ from pboh.model.names import LAYERS
 SYSTEMS = ("localmention", "localcontext", "unnorm", "rescaled", "pboh", "learned", "learnedcontext")
 
 FOUND_TOP, FOUND_ZETA = 24, 2 / 3
-RETIRED = ("damping", "own_words")
-"""Settings that did nothing and were removed; models tuned before may still name them."""
-
 _MOST = sys.float_info.max  # JSON has no infinity
 
 
@@ -150,9 +147,8 @@ class Settings:
     @classmethod
     def stored(cls, info: Mapping[str, Any]) -> Settings:
         """The settings of a ``model.json``: those recorded there, else ours."""
-        recorded = {name: v for name, v in (info.get("settings") or {}).items() if name not in RETIRED}
-        base = EARLIER if info.get("calibration") else DEFAULT
-        return base.change(**{name: inf if v == _MOST else v for name, v in recorded.items()})
+        recorded = info.get("settings") or {}
+        return DEFAULT.change(**{name: inf if v == _MOST else v for name, v in recorded.items()})
 
 
 def _check(name: str, value: Any, least: float, most: float, whole: bool = False) -> None:
@@ -185,8 +181,6 @@ DEFAULT = PAPER.change(
     few_mentions=1.0,
     threshold=0.3,
 )  # fmt: skip
-EARLIER = DEFAULT.change(layers={"folded": 0.1})
-"""What calibrated models that record only some of their settings were fitted with: the defaults then."""
 
 
 def parse_changes(assignments: list[str]) -> dict[str, Any]:

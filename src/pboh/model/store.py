@@ -91,6 +91,9 @@ class Model:
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return shared_model, (self.folder,)
+
     def __contains__(self, name: str) -> bool:
         return name in self.arrays
 

@@ -69,7 +69,7 @@ class BatchRequest(Struct, forbid_unknown_fields=True):
     candidates: Shown = 10
 
 
-class GraphRequest(Struct, forbid_unknown_fields=True):
+class GraphRequest(Struct, forbid_unknown_fields=True, kw_only=True):
     """A document whose factor graph is wanted; without ``mentions``, they are found."""
 
     text: Text
@@ -80,19 +80,13 @@ class GraphRequest(Struct, forbid_unknown_fields=True):
     types: Types | None = None
 
 
-class ExplainRequest(Struct, forbid_unknown_fields=True):
+class ExplainRequest(GraphRequest, kw_only=True):
     """A document and the number of the mention to explain; without ``mentions``, they are found.
 
     With the same options, what is explained is what ``link``, ``graph`` or ``disambiguate`` answered.
     """
 
-    text: Text
     mention: Annotated[Index, Meta(description="Which of them, counted from 0.")]
-    mentions: list[GivenMention] | None = None
-    overlapping: bool = True
-    find: Find = "names"
-    threshold: Share | None = None
-    types: Types | None = None
 
 
 KnownType = Annotated[str | None, Meta(description="What it is; null: the model does not say.")]
