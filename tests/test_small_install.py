@@ -42,6 +42,20 @@ def test_json_lines_are_annotated_without_them():
     assert '"Ray Charles"' in done.stdout
 
 
+def test_everything_is_warmed_up_and_measured_without_them(tmp_path):
+    """The second command of the tutorial; of the formats of gold data, only the XML ones need more."""
+    code = """
+from pathlib import Path
+from pboh.cli import program
+from pboh.cli.warmup import TINY_WIKI, warmup_command
+warmup_command()
+program("evaluate")(["evaluate", str(TINY_WIKI / "gold.jsonl"), "--end-to-end"], standalone_mode=False)
+"""
+    done = run(code, *TRAINING_ONLY, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "all kernels are compiled" in done.stderr
+
+
 def test_every_command_has_help_without_them():
     """What is not installed is missed when it is used, not when somebody asks what there is."""
     code = """

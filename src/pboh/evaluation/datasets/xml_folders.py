@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import (
@@ -20,6 +20,9 @@ from pboh.evaluation.datasets.core import (
     with_best_line_ends,
 )
 from pboh.formats.identifiers import written_title
+
+if TYPE_CHECKING:
+    from lxml import etree
 
 _BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 TEXT_FOLDERS = ("rawtext", "rawtexts", "rawtextsnotranscripts", "crawleddocs", "texts", "text")
@@ -130,21 +133,20 @@ class _Found:
 
 def parse_xml(path: Path, problems: list[Problem]) -> etree._Element:
     """The root of an XML file; a damaged one is read as far as it goes and reported."""
+    from lxml import etree  # noqa: PLC0415  (other formats do without)
+
+    # no entities, no network: annotation files come from anywhere
+    parser = partial(etree.XMLParser, resolve_entities=False, no_network=True, huge_tree=False)
     raw = read_bytes(path)
     try:
-        return etree.fromstring(raw, _parser(recover=False))
+        return etree.fromstring(raw, parser(recover=False))
     except etree.XMLSyntaxError as reason:
         # Most often an ampersand that nobody escaped: "AT&T".
-        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", raw), _parser(recover=True))
+        root = etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", raw), parser(recover=True))
         if root is None:
             raise InputError(f"not XML ({reason})", where=path) from None
         problems.append(Problem("text", path.name, f"damaged XML, read as far as possible ({reason})"))
         return root
-
-
-def _parser(recover: bool) -> etree.XMLParser:
-    """No entities, no network: annotation files come from anywhere."""
-    return etree.XMLParser(resolve_entities=False, no_network=True, recover=recover, huge_tree=False)
 
 
 def child_text(element: etree._Element, name: str) -> str | None:
