@@ -17,8 +17,8 @@ from numba import njit, uint64
 
 from pboh.files.writing import checksum
 from pboh.model.names import Layer
-from pboh.model.store import ModelWriter
 from pboh.model.tables import LONG, head_table, offsets_of_sizes
+from pboh.model.writing import ModelWriter
 from pboh.text.hash_kernels import hash_units, mix
 from pboh.text.hashing import bucket_index
 

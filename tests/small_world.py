@@ -9,7 +9,8 @@ import numpy as np
 
 from pboh.document import Document
 from pboh.formats.types import TYPES
-from pboh.model.store import changing, open_model, put_arrays, read_manifest
+from pboh.model.store import open_model, read_manifest
+from pboh.model.writing import changing, put_arrays
 from pboh.text.hashing import string_blob
 
 FOOTBALL = "Müller scored for Bayern before the striker of Dortmund was sent off; Paris watched the goal."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from pboh.document import Document, Entity
 from pboh.errors import InputError, ModelError
-from pboh.files.kernel_cache import say_if_compiling
 from pboh.files.progress import Report, silent
 from pboh.files.workers import ordered_map
 from pboh.formats.types import check_types
@@ -136,7 +134,7 @@ class Linker:
         """
         checked, only = check_spans(text, spans, overlapping), self._restriction(entities, types)
         part = SolvedPart(self.engine, text, checked, only)
-        with nullcontext() if self.engine.warm else say_if_compiling():
+        with self.engine.patience():
             return part.document(id)
 
     def link(
@@ -170,7 +168,7 @@ class Linker:
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
 
         only = self._restriction(entities, types, certain=False)
-        with nullcontext() if self.engine.warm else say_if_compiling():
+        with self.engine.patience():
             began = perf_counter()
             if found is None:
                 found = self._find(text, mentions, spans, hints, only)
@@ -260,7 +258,7 @@ class Linker:
         from pboh.canonical import THRESHOLD, canonical  # noqa: PLC0415  (linking does not need it)
 
         least = THRESHOLD if threshold is None else threshold
-        with nullcontext() if self.engine.warm else say_if_compiling():
+        with self.engine.patience():
             return canonical(
                 self.engine, names, contexts, types, edges,
                 threshold=least, workers=workers, report=report,

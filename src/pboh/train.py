@@ -28,7 +28,8 @@ from pboh.files.writing import checksum, disk_errors, file_state, folder_size, r
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
 from pboh.model.ids import ARRAY, add_ids
-from pboh.model.store import SCRATCH, changing, read_manifest
+from pboh.model.store import read_manifest
+from pboh.model.writing import SCRATCH, changing
 
 RECORD = "train.json"
 SPARE = 64 << 20  # bytes of disk that even a small wiki takes

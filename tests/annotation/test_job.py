@@ -15,7 +15,8 @@ from rows_of_files import documents, read, write
 from pboh.annotation import Options, annotate, inputs, job
 from pboh.errors import OutputError
 from pboh.files.writing import claimed
-from pboh.model.store import read_manifest, write_manifest
+from pboh.model.store import read_manifest
+from pboh.model.writing import write_manifest
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from pboh.evaluation.trials import value_of, with_values
 from pboh.inference.settings import DEFAULT, PAPER, Settings
 from pboh.linker import Linker, load
 from pboh.model.names import LAYERS
-from pboh.model.store import read_manifest, write_manifest
+from pboh.model.store import read_manifest
+from pboh.model.writing import write_manifest
 
 WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
 OFF = {"zeta": 0.0, "tau": 0.0}

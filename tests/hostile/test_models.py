@@ -23,7 +23,8 @@ from pboh.model import store
 from pboh.model.build import build_model
 from pboh.model.overlays.adding import add_entities, overlays
 from pboh.model.small.prune import prune_to
-from pboh.model.store import changing, open_model, put_arrays, read_manifest, verify, write_manifest
+from pboh.model.store import open_model, read_manifest, verify
+from pboh.model.writing import changing, put_arrays, write_manifest
 from small_world import FOOTBALL
 
 TEXT = f"{FOOTBALL} Zorblax met Müler in Pariss."

@@ -20,7 +20,8 @@ from pboh.model import ids
 from pboh.model.ids import add_ids, read_items, read_pages, remove_ids
 from pboh.model.overlays.adding import add_entities
 from pboh.model.small.prune import prune_to
-from pboh.model.store import open_model, read_manifest, verify, write_manifest
+from pboh.model.store import open_model, read_manifest, verify
+from pboh.model.writing import write_manifest
 
 HEAD = "-- MariaDB dump\nDROP TABLE `{0}`;\nCREATE TABLE `{0}` (\n  `x` int\n);\nINSERT INTO `{0}` VALUES "
 

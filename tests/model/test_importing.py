@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from pboh.errors import InputError
 from pboh.formats.types import TYPES
 from pboh.model.importing import LONGEST, add_types, classes, read_facts
-from pboh.model.store import changing, open_model, put_arrays, read_manifest, verify
+from pboh.model.store import open_model, read_manifest, verify
+from pboh.model.writing import changing, put_arrays
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 DBPEDIA = f"""# started 2026-01-01

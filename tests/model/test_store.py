@@ -13,7 +13,8 @@ import pytest
 
 from pboh.errors import CountsError, ModelError, OutputError
 from pboh.model.build import BuildOptions, build_model
-from pboh.model.store import ARRAYS, ModelWriter, changing, open_model, verify
+from pboh.model.store import ARRAYS, open_model, verify
+from pboh.model.writing import ModelWriter, changing
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import pytest
 
 from pboh.errors import ModelError
 from pboh.formats.types import TYPES
-from pboh.model.store import changing, open_model, put_arrays, read_manifest
+from pboh.model.store import open_model, read_manifest
 from pboh.model.types import wanted_codes
+from pboh.model.writing import changing, put_arrays
 from pboh.text.hashing import string_blob
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 from typer import Argument, Option
 
 from pboh.cli import app, options
@@ -128,7 +129,7 @@ def _table(groups: Groups) -> Table:
             f"{group.probability:.0%}",
             ", ".join(names + more),
         )
-        shown.add_row(*map(_plain, cells))
+        shown.add_row(*map(Text, cells))
     if len(groups) > SHOWN:
         shown.caption = f"{len(groups) - SHOWN:,} smaller groups are not shown; --out writes all of them"
     return shown
@@ -136,9 +137,3 @@ def _table(groups: Groups) -> Table:
 
 def _cut(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:59]}…"
-
-
-def _plain(cell: str) -> Any:
-    from rich.text import Text
-
-    return Text(cell)

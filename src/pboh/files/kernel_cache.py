@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
@@ -55,26 +55,11 @@ def _is_ours(folder: Path) -> bool:
 @contextmanager
 def say_if_compiling(after: float = 2.0, hint: str = " (pboh warmup does it beforehand)") -> Iterator[None]:
     """Explain a first call that takes long: its kernels are being compiled, once per machine and version."""
-    from numba.core import event  # noqa: PLC0415  (numba reads where its cache is when it is imported)
-
-    def say() -> None:
-        logging.getLogger("pboh").warning(f"compiling kernels, once on this machine{hint} …")
-
-    timer = Timer(after, say)
+    what = f"compiling kernels, once on this machine{hint} …"
+    timer = Timer(after, logging.getLogger("pboh").warning, [what])
     timer.daemon = True
-
-    class Compilations(event.Listener):
-        """Hears of kernels that are compiled, not of those loaded from the cache."""
-
-        def on_start(self, event: object) -> None:
-            if timer.ident is None:
-                timer.start()
-
-        def on_end(self, event: object) -> None:
-            pass
-
     try:
-        with event.install_listener("numba:compile", Compilations()):
+        with _at_first_compilation(timer.start):
             yield
     finally:
         timer.cancel()
@@ -86,33 +71,40 @@ def compiling_beside(module: str) -> Iterator[None]:
 
     The other one is no more than a help: what it did not compile, or cannot, is compiled here.
     """
-    from numba.core import event  # noqa: PLC0415
-
     others: list[subprocess.Popen[bytes]] = []
 
-    class FirstCompilation(event.Listener):
-        """Starts the other process."""
-
-        heard = (os.cpu_count() or 1) == 1  # alone it would only take away from this one
-
-        def on_start(self, event: object) -> None:
-            if not self.heard:
-                self.heard = True
-                silence = subprocess.DEVNULL
-                with suppress(OSError):
-                    others.append(
-                        subprocess.Popen(
-                            [sys.executable, "-m", module], stdin=silence, stdout=silence, stderr=silence
-                        )
-                    )
-
-        def on_end(self, event: object) -> None:
-            pass
+    def start() -> None:
+        command, silence = [sys.executable, "-m", module], subprocess.DEVNULL
+        if (os.cpu_count() or 1) > 1:  # alone it would only take away from this one
+            with suppress(OSError):
+                others.append(subprocess.Popen(command, stdin=silence, stdout=silence, stderr=silence))
 
     try:
-        with event.install_listener("numba:compile", FirstCompilation()):
+        with _at_first_compilation(start):
             yield
     finally:
         for other in others:
             other.kill()
             other.wait()
+
+
+@contextmanager
+def _at_first_compilation(act: Callable[[], object]) -> Iterator[None]:
+    """Do something once, when a kernel is compiled that is not in the cache."""
+    from numba.core import event  # noqa: PLC0415  (numba reads where its cache is when it is imported)
+
+    class Compilations(event.Listener):
+        """Hears of kernels that are compiled, not of those loaded from the cache."""
+
+        heard = False
+
+        def on_start(self, event: object) -> None:
+            if not self.heard:
+                self.heard = True
+                act()
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Compilations()):
+        yield

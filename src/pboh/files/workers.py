@@ -137,7 +137,10 @@ class _Worker:
             self._tasks.flush()
             failed, result = pickle.load(self._answers)
         except (OSError, EOFError, ValueError):
-            raise self._died() from None
+            code = self.process.wait()
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+            todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
+            raise PbohError(f"a worker process {how}", todo=todo) from None
         self._function = function
         if failed:
             raise result
@@ -150,12 +153,6 @@ class _Worker:
         for pipe in (self._tasks, self._answers):
             with contextlib.suppress(OSError):  # what was not sent is not needed
                 pipe.close()
-
-    def _died(self) -> PbohError:
-        code = self.process.wait()
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        todo = "Run the same command again: it continues. If memory was short, use fewer --workers"
-        return PbohError(f"a worker process {how}", todo=todo)
 
 
 # --- in the worker -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from pboh.deadline import checkpoint
 from pboh.errors import InputError
+from pboh.files.kernel_cache import say_if_compiling
 from pboh.inference.belief_propagation import FactorGraph
 from pboh.inference.candidates import Candidates
 from pboh.inference.entities import Entities, Restriction
@@ -55,14 +57,13 @@ class Engine:
     @property
     def potentials(self) -> Potentials:
         """The score's terms, with the scratch memory of this thread."""
-        if not self.warm:
+        if not hasattr(self._local, "potentials"):
             self._local.potentials = Potentials(self.model, self.settings)
         return self._local.potentials  # type: ignore[no-any-return]
 
-    @property
-    def warm(self) -> bool:
-        """Whether this thread has solved a text before, so that its kernels are compiled."""
-        return hasattr(self._local, "potentials")
+    def patience(self) -> AbstractContextManager[None]:
+        """Around a first text of this thread, which may have to wait until kernels are compiled: says so."""
+        return nullcontext() if hasattr(self._local, "potentials") else say_if_compiling()
 
     def solve(
         self, text: str, spans: list[Span], only: Restriction | None = None,

@@ -69,14 +69,11 @@ def _groups(
     names = [record["entity_name"] for record in entities]
     known = set(names)
     edges = [(r["src_id"], r["tgt_id"]) for r in relations if {r["src_id"], r["tgt_id"]} <= known]
-    descriptions = [_plain(record.get("description")) for record in entities]
+    told = (record.get("description") for record in entities)
+    descriptions = [text.replace(SEPARATOR, "\n") if text else None for text in told]
     return linker.canonical(
         names, descriptions, [record.get("entity_type") for record in entities], edges, threshold=threshold
     )
-
-
-def _plain(description: str | None) -> str | None:
-    return description.replace(SEPARATOR, "\n") if description else None
 
 
 def _one(some: list[Record]) -> Record:

@@ -204,7 +204,7 @@ class Tools:
         return Why(
             name=name,
             **_told(chosen),
-            probability=_probability(mention, chosen),
+            probability=_short(next((c.probability for c in mention.candidates if c.entity == chosen), 0.0)),
             summary=_reason(mention, chosen),
             score=_short(terms.score),
             prior=_short(terms.prior + terms.coreference),
@@ -279,10 +279,6 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _short(value: float) -> float:
     return round(value, 3)
-
-
-def _probability(mention: Mention, entity: Entity) -> float:
-    return _short(next((c.probability for c in mention.candidates if c.entity.index == entity.index), 0.0))
 
 
 def _told(entity: Entity | None) -> dict[str, Any]:

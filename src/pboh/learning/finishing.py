@@ -18,7 +18,8 @@ from pboh.files.progress import Report, silent
 from pboh.learning.calibration import calibrate
 from pboh.learning.store import store_calibration, target
 from pboh.linker import load
-from pboh.model.store import changing, open_model, put_arrays, read_manifest
+from pboh.model.store import open_model, read_manifest
+from pboh.model.writing import changing, put_arrays
 
 LEAST_LINKS = 100
 """Fewer links on the documents do not tell how far answers can be trusted."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets import Dataset
-from pboh.evaluation.metrics import Floats, interval, macro_scores, micro_scores
+from pboh.evaluation.metrics import interval, macro_scores, micro_scores
 from pboh.evaluation.trials import (
     Counts,
     Score,
@@ -194,17 +194,14 @@ def _improve(
 
 
 def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) -> Trial:
-    draws = gain_draws(new, old, _objective)
+    draws = gain_draws(
+        new, old, lambda counts, weights: micro_f1(counts, weights) + macro_f1(counts, weights)
+    )
     gain = sum(_scores(new)) - sum(_scores(old))
     better = float((draws > 0).mean())
     pairs = zip(new, old, strict=True)
     worst = min(sum(_scores([one])) - sum(_scores([other])) for one, other in pairs)
     return Trial(parameter, value, number, *_scores(new), gain, *interval(draws), better, worst)
-
-
-def _objective(counts: Floats, weights: Floats) -> Floats:
-    """micro F1 + macro F1 of a dataset under each row of weights."""
-    return micro_f1(counts, weights) + macro_f1(counts, weights)
 
 
 def _scores(counts: Counts) -> tuple[float, float]:

@@ -12,7 +12,8 @@ from pboh.files.writing import check_outputs
 from pboh.inference.settings import Settings
 from pboh.linker import model_folder
 from pboh.model.derived import to_change
-from pboh.model.store import MANIFEST, changing, read_manifest, write_manifest
+from pboh.model.store import MANIFEST, read_manifest
+from pboh.model.writing import changing, write_manifest
 
 
 class Target(NamedTuple):

@@ -24,7 +24,6 @@ from pboh.files.writing import read_json
 from pboh.model.fuzzy import index_parts
 from pboh.model.link_probability import LinkCounts
 from pboh.model.names import Layer, NameCollector
-from pboh.model.store import ArrayFile, ModelWriter
 from pboh.model.subjects import add_subjects
 from pboh.model.tables import (
     WORD_THRESHOLDS,
@@ -37,6 +36,7 @@ from pboh.model.tables import (
 )
 from pboh.model.twins import merge_twins
 from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, vector_parts
+from pboh.model.writing import ArrayFile, ModelWriter
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_parts, hash_strings, hash_words
 from pboh.text.matcher import beginnings, make_filter

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pboh.errors import ModelError, OutputError
-from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, changing, open_model, read_manifest
+from pboh.model.store import FORMAT, MANIFEST, VERSION, Model, open_model, read_manifest
+from pboh.model.writing import changing
 
 STARTER = Path(__file__).parents[1] / "starter"
 """The small model that comes with the package."""

@@ -16,7 +16,8 @@ from pboh.errors import InputError, ModelError
 from pboh.files.compression import unpacked
 from pboh.files.progress import Report, silent
 from pboh.model.derived import changing_or_deriving
-from pboh.model.store import Model, changing, put_arrays, read_manifest
+from pboh.model.store import Model, read_manifest
+from pboh.model.writing import changing, put_arrays
 from pboh.text.hashing import Array
 
 CHUNK = 1 << 22

@@ -27,9 +27,10 @@ from pboh.files.writing import NOT_JSON
 from pboh.formats.types import TYPES
 from pboh.model.derived import changing_or_deriving
 from pboh.model.ids import ARRAY as ID
-from pboh.model.store import Model, put_arrays
+from pboh.model.store import Model
 from pboh.model.tables import offsets_of_sizes
 from pboh.model.types import SURE
+from pboh.model.writing import put_arrays
 from pboh.text.hashing import Array
 
 LONGEST = 120  # characters of a description

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,14 +22,8 @@ from pboh.files.kernel_cache import user_cache
 from pboh.files.mapped import note_mapping
 from pboh.files.writing import (
     checksum,
-    claimed,
-    disk_errors,
-    flush_to_disk,
-    put_in_place,
     read_json,
-    remove,
     restore,
-    write_json,
     written_aside,
 )
 from pboh.model import types
@@ -40,7 +33,6 @@ from pboh.text.hashing import Array, look_up, string_at
 FORMAT = "pboh-model"
 VERSION = 1
 MANIFEST = "model.json"
-SCRATCH = "scratch"  # folder beside a model that is being written
 SMALL = 16 << 20  # bytes of files that are compared with their checksums at every opening
 LARGE = 1 << 30  # bytes whose first check takes seconds
 
@@ -183,170 +175,6 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-# -- writing ----------------------------------------------------------------------------------------
-
-
-def write_array(path: Path, array: Array) -> dict[str, Any]:
-    """Write one array; returns its entry in the manifest."""
-    array = np.ascontiguousarray(array)
-    with disk_errors(path), path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
-        file.write(array.reshape(-1).view(np.uint8).data)  # np.save would not say why it fails
-    return _entry(path, array.dtype, list(array.shape))
-
-
-def _entry(path: Path, dtype: Any, shape: list[int]) -> dict[str, Any]:
-    """What the manifest says of an array."""
-    return {"dtype": dtype.str, "shape": shape, "bytes": path.stat().st_size, "sha256": checksum(path)}
-
-
-class ArrayFile:
-    """An array that is written as it comes, so that it is never held.
-
-    The type of an array of two dimensions says how long its rows are: ``(96,)|i1``.
-    """
-
-    def __init__(self, path: Path, dtype: str) -> None:
-        self._dtype, self._row = np.dtype(dtype).base, np.dtype(dtype).shape
-        self.path, self.size = path, 0
-        with disk_errors(path):
-            self._file = path.open("wb")
-            self._write_header()
-
-    def append(self, values: Array) -> None:
-        """Write more of it."""
-        values = np.ascontiguousarray(values, self._dtype)
-        with disk_errors(self.path):
-            self._file.write(values.reshape(-1).data)
-        self.size += len(values)
-
-    def close(self) -> dict[str, Any]:
-        """Finish the file; returns its entry in the manifest."""
-        with disk_errors(self.path):
-            self._file.seek(0)
-            self._write_header()
-            self._file.close()
-        return _entry(self.path, self._dtype, [self.size, *self._row])
-
-    def _write_header(self) -> None:
-        """The header of a ``.npy``, which leaves room for any size."""
-        header = {"descr": self._dtype.str, "fortran_order": False, "shape": (self.size, *self._row)}
-        np.lib.format.write_array_header_1_0(self._file, header)
-
-
-class ModelWriter:
-    """Writes a new model aside and puts it in its place when everything is there.
-
-    It holds the place until then, so that nobody else writes there and what a killed run left can go.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        restore(folder)
-        if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).exists():
-            what = "the folder is not empty and contains no model"
-            raise OutputError(what, where=folder, todo="Choose another --out")
-        if (folder / FOLDER).exists():
-            raise OutputError(
-                "the model there has entities added to it, which a new one would lose",
-                where=folder,
-                todo="Remove them with: pboh entities remove, or choose another --out",
-            )
-        self.folder = folder
-        self.entries: dict[str, dict[str, Any]] = {}
-        self._work, self._held = folder.with_name(f".{folder.name}.tmp"), ExitStack()
-        if folder.exists():
-            self._held.enter_context(claimed(folder, folder))
-        self._held.enter_context(claimed(self._work, folder))
-        self.aside = self._work / "model"
-        with disk_errors(folder):
-            for left_over in self._work.glob("[!.]*"):
-                remove(left_over)
-            self.aside.mkdir()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove what was written aside, and let others write."""
-        shutil.rmtree(self._work, ignore_errors=True)
-        self._held.close()
-
-    def add(self, name: str, array: Array) -> None:
-        """Write one array."""
-        self.entries[name] = write_array(self.aside / f"{name}.npy", array)
-
-    def add_all(self, arrays: Mapping[str, Array]) -> None:
-        """Write several arrays."""
-        for name, array in arrays.items():
-            self.add(name, array)
-
-    @contextmanager
-    def stream(self, **dtypes: str) -> Iterator[list[ArrayFile]]:
-        """Write several arrays as they come."""
-        files = [ArrayFile(self.aside / f"{name}.npy", dtype) for name, dtype in dtypes.items()]
-        yield files
-        self.entries |= {name: file.close() for name, file in zip(dtypes, files, strict=True)}
-
-    def drop(self, name: str) -> None:
-        """Take an array back."""
-        del self.entries[name]
-        (self.aside / f"{name}.npy").unlink()
-
-    def mapped(self, name: str) -> Array:
-        """An array that was written, mapped."""
-        return _map(self.aside / f"{name}.npy", self.entries[name])
-
-    def scratch(self, name: str) -> Path:
-        """A place for what is needed only until the model is finished."""
-        (self._work / SCRATCH).mkdir(exist_ok=True)
-        return self._work / SCRATCH / name
-
-    def finish(self, info: dict[str, Any]) -> None:
-        """Write ``model.json`` and put the folder in its place, replacing an older model."""
-        manifest = {"format": FORMAT, "version": VERSION, **info, "arrays": self.entries}
-        write_manifest(self.aside / MANIFEST, manifest)
-        with disk_errors(self.folder):
-            put_in_place(self.aside, self.folder)
-
-
-@contextmanager
-def changing(folder: Path) -> Iterator[None]:
-    """Hold a model folder for this process alone while it is changed, rid of what a killed run left."""
-    with claimed(folder, folder), disk_errors(folder):
-        for left_over in folder.rglob(".*.tmp"):
-            remove(left_over)
-        try:
-            yield
-        finally:
-            for left_over in folder.glob(".*.tmp"):
-                remove(left_over)
-
-
-def put_arrays(
-    folder: Path, info: dict[str, Any], arrays: dict[str, Array], gone: Iterable[str] = (), **about: Any
-) -> None:
-    """Add arrays to a model folder that is held by :func:`changing`, and what there is to say ``about`` them.
-
-    ``info`` is its description; arrays in ``gone`` are taken away. Killed at any moment, the model still
-    opens, and on a full disk it stays as it was: new files are written aside, the description forgets the old
-    ones, files are renamed, and the full description comes last.
-    """
-    gone = {*gone, *arrays} & set(info["arrays"])
-    entries = {name: write_array(folder / f".{name}.npy.tmp", array) for name, array in arrays.items()}
-    kept = {name: entry for name, entry in info["arrays"].items() if name not in gone}
-    info = {key: value for key, value in info.items() if key not in about} | {"arrays": kept}
-    full = folder / f".full.{MANIFEST}.tmp"  # nothing has to be written once the first file has changed
-    write_manifest(full, {**info, **about, "arrays": {**kept, **entries}} if arrays else info)
-    if gone:
-        write_manifest(folder / MANIFEST, info)
-    for name in arrays:
-        flush_to_disk(folder / f".{name}.npy.tmp")
-        (folder / f".{name}.npy.tmp").replace(folder / f"{name}.npy")
-    for name in gone - set(arrays):
-        (folder / f"{name}.npy").unlink(missing_ok=True)
-    full.replace(folder / MANIFEST)
-
-
 # -- opening ----------------------------------------------------------------------------------------
 
 
@@ -410,7 +238,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             todo="Build it again with: pboh build COUNTS --out MODEL",
         )
     stated = info.pop("checksum", None)
-    if stated is not None and stated != _digest(info):
+    if stated is not None and stated != digest(info):
         todo = "Restore it; if you changed it on purpose, remove its checksum"
         raise ModelError("the model's description was altered (its checksum differs)", where=path, todo=todo)
     try:
@@ -421,12 +249,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return info
 
 
-def write_manifest(path: Path, info: dict[str, Any]) -> None:
-    """Write a ``model.json``, with a checksum of what it says."""
-    write_json(path, {**info, "checksum": _digest(info)})
-
-
-def _digest(info: dict[str, Any]) -> str:
+def digest(info: dict[str, Any]) -> str:
+    """The checksum of a description."""
     return hashlib.sha256(msgspec.json.encode(info, order="deterministic")).hexdigest()
 
 
@@ -434,7 +258,7 @@ def own_arrays(folder: Path, info: dict[str, Any]) -> dict[str, Array]:
     """The arrays that lie in a model folder itself."""
     files = {folder / f"{name}.npy": entry for name, entry in info["arrays"].items()}
     _check_once(folder, files)
-    return {path.stem: _map(path, entry) for path, entry in files.items()}
+    return {path.stem: map_array(path, entry) for path, entry in files.items()}
 
 
 def open_model(folder: str | Path) -> Model:
@@ -506,7 +330,11 @@ def _check_once(folder: Path, files: dict[Path, dict[str, Any]]) -> None:
     known = user_cache() / "checked" / hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
     if size > SMALL:
         with suppress(OSError):
-            states = [(path.name, entry["sha256"], _state(path)) for path, entry in files.items()]
+            states = []
+            for path, entry in files.items():
+                now = path.stat()
+                place = now.st_size, now.st_ino, now.st_mtime_ns, now.st_ctime_ns
+                states.append((path.name, entry["sha256"], place))
             state = hashlib.sha256(repr(states).encode()).hexdigest()
             if known.read_text() == state:
                 return
@@ -516,11 +344,6 @@ def _check_once(folder: Path, files: dict[Path, dict[str, Any]]) -> None:
     if state:
         with suppress(OSError, OutputError), written_aside(known) as aside:
             aside.write_text(state)
-
-
-def _state(path: Path) -> tuple[int, ...]:
-    about = path.stat()
-    return about.st_size, about.st_ino, about.st_mtime_ns, about.st_ctime_ns
 
 
 def check_files(files: dict[Path, dict[str, Any]]) -> None:
@@ -544,7 +367,8 @@ def check_file(path: Path, entry: dict[str, Any]) -> None:
         raise ModelError(f"a file of the model {what}", where=path, todo=_REBUILD)
 
 
-def _map(path: Path, entry: dict[str, Any]) -> Array:
+def map_array(path: Path, entry: dict[str, Any]) -> Array:
+    """An array of a model, mapped, if it is what its entry in the description says."""
     try:
         # what is empty cannot be mapped
         array = np.load(path, mmap_mode=None if 0 in entry["shape"] else "c", allow_pickle=False)

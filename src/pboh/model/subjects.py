@@ -14,10 +14,10 @@ from pboh.errors import CountsError
 from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.formats.types import TYPES
-from pboh.model.store import ModelWriter
 from pboh.model.tables import offsets_of_sizes
 from pboh.model.type_classifier import LEAST, THRESHOLD, TypeClassifier
 from pboh.model.types import SURE
+from pboh.model.writing import ModelWriter
 from pboh.text.hashing import Array
 
 TABLE = "subjects"

@@ -15,8 +15,9 @@ import numpy as np
 
 from pboh.errors import InputError
 from pboh.model.names import Layer
-from pboh.model.store import Model, changing, open_model, put_arrays, read_manifest
+from pboh.model.store import Model, open_model, read_manifest
 from pboh.model.tables import run_sizes, run_starts
+from pboh.model.writing import changing, put_arrays
 from pboh.text.folding import fold
 from pboh.text.hashing import Array, look_up
 

@@ -63,7 +63,12 @@ class _Path:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
         address = self.addresses.get("GET" if scope["method"] == "HEAD" else scope["method"])
-        response = self._no_method() if address is None else await self._response(address, scope, receive)
+        if address is not None:
+            response = await self._response(address, scope, receive)
+        else:
+            response = problem(RequestError(405, "this address does not take that method"))
+            methods = [*self.addresses, *(["HEAD"] if "GET" in self.addresses else [])]
+            response.headers["allow"] = ", ".join(methods)
         await response(scope, receive, send)
 
     async def _response(self, address: Address, scope: Any, receive: Any) -> Response:
@@ -74,12 +79,6 @@ class _Path:
             if address.instant:
                 return address.response(call)
             return await self.bounded.run(address.response, call)
-
-    def _no_method(self) -> Response:
-        response = problem(RequestError(405, "this address does not take that method"))
-        methods = [*self.addresses, *(["HEAD"] if "GET" in self.addresses else [])]
-        response.headers["allow"] = ", ".join(methods)
-        return response
 
 
 async def _nowhere(scope: Any, receive: Any, send: Any) -> None:

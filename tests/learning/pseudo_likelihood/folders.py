@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pboh.model.names import NameCollector
-from pboh.model.store import ARRAYS, ModelWriter
+from pboh.model.store import ARRAYS
+from pboh.model.writing import ModelWriter
 from pboh.text.hashing import bucket_index, hash_strings, string_blob
 
 TITLES = [

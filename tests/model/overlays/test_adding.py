@@ -20,7 +20,8 @@ from pboh.model.overlays import adding
 from pboh.model.overlays.adding import add_entities, overlays, remove_entities
 from pboh.model.overlays.entries import read_entries, short
 from pboh.model.small.prune import prune_to
-from pboh.model.store import open_model, read_manifest, verify, write_array, write_manifest
+from pboh.model.store import open_model, read_manifest, verify
+from pboh.model.writing import write_array, write_manifest
 from small_world import with_types
 
 REST = [

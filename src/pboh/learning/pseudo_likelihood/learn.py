@@ -6,7 +6,7 @@ They are an optional part of the model: arrays beside the others, vouched for by
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +23,8 @@ from pboh.learning.pseudo_likelihood.kernels import Array, Pairs
 from pboh.learning.pseudo_likelihood.learner import Learner, LearningOptions
 from pboh.learning.pseudo_likelihood.parameters import ParameterOptions, cooccurring, starting_point
 from pboh.model.names import Layer
-from pboh.model.store import Model, changing, open_model, put_arrays, read_manifest
+from pboh.model.store import Model, open_model, read_manifest
+from pboh.model.writing import changing, put_arrays
 
 PREFIX = "learned_"
 
@@ -53,9 +54,11 @@ def learn(
     backoff = Bethe.of(model).backoff
     parameters = starting_point(data.names, data.counts, together, parameter_options, backoff)
     figures = {**data.figures, "lambda_parameters": len(parameters.lam)}
+    # a resumed run may go on longer or with more threads
+    learning = {k: v for k, v in asdict(options).items() if k not in ("epochs", "patience", "threads")}
     recipe = {
         "data": asdict(data_options), "parameters": asdict(parameter_options),
-        "learning": _lasting(options), "corpus": figures,
+        "learning": learning, "corpus": figures,
     }  # fmt: skip
     prepared = perf_counter() - began
     store = Checkpoints(checkpoints or folder.with_name(f"{folder.name}.learning"), recipe)
@@ -74,25 +77,15 @@ def learn(
     description = {**recipe, "history": history, "best_epoch": learner.state.best_epoch}
     attach(folder, learned_arrays(model, data.entry, rho, parameters.pairs, lam), description)
     store.finish({"best_epoch": learner.state.best_epoch})
-    best = history[learner.state.best_epoch]
+    best, spent = history[learner.state.best_epoch], sum(h["seconds"] for h in history[1:])
     return {
         **figures, "resumed": resumed, "epochs": learner.state.epoch, "best_epoch": learner.state.best_epoch,
         "held_out_loss_at_start": history[0]["loss"], "held_out_loss": best["loss"],
         "held_out_accuracy_at_start": history[0]["accuracy"], "held_out_accuracy": best["accuracy"],
-        "seconds_preparing": prepared, "seconds_per_epoch": _mean([h["seconds"] for h in history[1:]]),
+        "seconds_preparing": prepared, "seconds_per_epoch": spent / max(len(history) - 1, 1),
         "seconds": perf_counter() - began, "parameter_megabytes": parameters.bytes / 1e6,
         "peak_megabytes": peak_memory_megabytes(), "history": history,
     }  # fmt: skip
-
-
-def _lasting(options: LearningOptions) -> dict[str, Any]:
-    """The options that a resumed run must share; it may go on longer or with more threads."""
-    free = {"epochs", "patience", "threads"}
-    return {f.name: getattr(options, f.name) for f in fields(options) if f.name not in free}
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
 
 
 def learned_arrays(model: Model, entry: Array, rho: Array, pairs: Pairs, lam: Array) -> dict[str, Array]:

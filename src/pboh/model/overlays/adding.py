@@ -13,15 +13,8 @@ from pboh.files.writing import remove, written_aside
 from pboh.model.derived import base_folder, changing_or_deriving
 from pboh.model.overlays.entries import Compiled, compile_entries, read_entries
 from pboh.model.overlays.opening import FOLDER
-from pboh.model.store import (
-    MANIFEST,
-    Model,
-    changing,
-    read_manifest,
-    with_overlays,
-    write_array,
-    write_manifest,
-)
+from pboh.model.store import MANIFEST, Model, read_manifest, with_overlays
+from pboh.model.writing import changing, write_array, write_manifest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

@@ -20,8 +20,9 @@ from pboh.model.names import Layer
 from pboh.model.small.columns import ColumnReader, ColumnWriter, differences, exponentials, logarithms, sums
 from pboh.model.small.title_kernels import title_forms_kernel
 from pboh.model.small.vectors import pack_vectors, unpack_vectors
-from pboh.model.store import Model, ModelWriter
+from pboh.model.store import Model
 from pboh.model.tables import Arrays, context_table, name_table, offsets_of_sizes, posting_table, title_table
+from pboh.model.writing import ModelWriter
 from pboh.text.hashing import Array, bucket_index, hash_strings
 from pboh.text.matcher import characters
 from pboh.text.words import code_points

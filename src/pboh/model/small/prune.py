@@ -27,7 +27,7 @@ from pboh.model.names import LAYERS, Layer
 from pboh.model.small.columns import LEVEL
 from pboh.model.small.compressed import AS_THEY_ARE, FINDER, OUTSIDE, TYPED, pack
 from pboh.model.small.vectors import chosen_vectors
-from pboh.model.store import Model, ModelWriter
+from pboh.model.store import Model
 from pboh.model.tables import (
     WORD_THRESHOLDS,
     Arrays,
@@ -41,6 +41,7 @@ from pboh.model.tables import (
     sums_of_runs,
 )
 from pboh.model.word_kernels import row_scores
+from pboh.model.writing import ModelWriter
 from pboh.text.hashing import Array, bucket_index
 
 

@@ -44,21 +44,19 @@ def _rounds(document: Document, order: list[list[int]]) -> list[list[list[float]
 
     A part that needed fewer rounds than another keeps its last beliefs.
     """
-    shares = []
+    shares: list[list[list[float]]] = []
     for mention, columns in zip(document, order, strict=True):
-        history = mention.part.solution.beliefs.history[:, mention.row, columns] if mention.part else None
-        shares.append(_softmax(history) if columns else [])
+        if not mention.part or not columns:
+            shares.append([])
+            continue
+        beliefs = mention.part.solution.beliefs.history[:, mention.row, columns].astype(np.float64)
+        weight = np.exp(beliefs - beliefs.max(axis=1, keepdims=True))
+        shares.append((weight / weight.sum(axis=1, keepdims=True)).round(4).tolist())
     longest = max((len(history) for history in shares), default=0)
     return [
         [history[min(k, len(history) - 1)] if len(history) else [] for history in shares]
         for k in range(longest)
     ]
-
-
-def _softmax(beliefs: Any) -> list[list[float]]:
-    weight = np.exp(beliefs.astype(np.float64) - beliefs.max(axis=1, keepdims=True))
-    shares: list[list[float]] = (weight / weight.sum(axis=1, keepdims=True)).round(4).tolist()
-    return shares
 
 
 def _edges(solution: Any, places: dict[int, int], order: list[list[int]]) -> list[dict[str, Any]]:
@@ -67,7 +65,8 @@ def _edges(solution: Any, places: dict[int, int], order: list[list[int]]) -> lis
     where = {place: int(solution.near.where[row]) for row, place in places.items()}
     held: dict[int, list[tuple[int, int]]] = defaultdict(list)  # label: mentions and places that chose it
     for row, place in places.items():
-        for column in _chosen(solution, row):
+        best = solution.beliefs.history[:, row].argmax(axis=1) if solution.unary.size[row] else np.empty(0)
+        for column in set(best.tolist()):
             held[int(label[row, column])].append((place, order[place].index(column)))
     return [
         {"a": a, "x": x, "b": b, "y": y, "value": float(value[k])}
@@ -77,9 +76,3 @@ def _edges(solution: Any, places: dict[int, int], order: list[list[int]]) -> lis
         for b, y in held.get(int(other[k]), ())
         if a < b and 0 < where[b] - where[a] <= solution.near.reach
     ]
-
-
-def _chosen(solution: Any, row: int) -> set[int]:
-    """The columns of a mention that were best in some round."""
-    best = solution.beliefs.history[:, row].argmax(axis=1)
-    return set(best.tolist()) if solution.unary.size[row] else set()

@@ -138,12 +138,10 @@ def _counts_utf16(context: Context, end: str | None) -> bool:
     units = text.encode("utf-16-le")
     told = [p for p in context.phrases if p.anchor and p.start >= 0]
     as_points = sum(text[p.start : p.end] == p.anchor for p in told)
-    as_units = sum(units[2 * p.start : 2 * p.end] == _units(p.anchor) for p in told)
+    as_units = sum(
+        units[2 * p.start : 2 * p.end] == (p.anchor or "").encode("utf-16-le", "surrogatepass") for p in told
+    )
     return as_units > as_points
-
-
-def _units(text: str | None) -> bytes:
-    return (text or "").encode("utf-16-le", "surrogatepass")
 
 
 def _positions(text: str) -> list[int]:

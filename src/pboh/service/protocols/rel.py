@@ -33,14 +33,9 @@ def rel(call: Call) -> Any:
 
 
 def _row(mention: Mention, entity: Entity) -> tuple[Any, ...]:
-    place = mention.start, mention.end - mention.start, mention.text
-    return *place, underscored(entity.title), mention.probability, mention.detection, _tag(entity)
-
-
-def _tag(entity: Entity) -> str:
-    """What REL's taggers write: PER, ORG, LOC or MISC."""
-    kind = entity.type
-    return BY_NAME[kind].conll if kind not in (None, "unknown") else "NULL"
+    place, kind = (mention.start, mention.end - mention.start, mention.text), entity.type
+    tag = BY_NAME[kind].conll if kind not in (None, "unknown") else "NULL"  # PER, ORG, LOC or MISC
+    return *place, underscored(entity.title), mention.probability, mention.detection, tag
 
 
 ADDRESSES = [
