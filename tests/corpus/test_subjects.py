@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.corpus.subjects import LONGEST, Subject, language, read_subject, tidy, title_types
+from pboh.corpus.subjects.description import LONGEST, tidy
+from pboh.corpus.subjects.language import language
+from pboh.corpus.subjects.page import Subject, read_subject
+from pboh.corpus.subjects.title import title_types
 from pboh.formats.types import TYPES
 
-TABLES = tomllib.loads(resources.files("pboh.corpus").joinpath("subjects.toml").read_text("utf-8"))
+TABLES = tomllib.loads(resources.files("pboh.corpus.subjects").joinpath("subjects.toml").read_text("utf-8"))
 LANGUAGES = sorted(TABLES)
 
 SENTENCES = {
@@ -56,6 +59,16 @@ SENTENCES = {
         ("Ada Vale", "Ada Vale is a Dutch road and track racing cyclist riding for Ulm.", "person"),
         ("Sgt. Vale's Club Band", "Sgt. Vale's Club Band is the eighth album by Ada Vale.", "work"),
         ("The Vales", "The Vales, once called the Vales of Ulm, were an English rock band.", "organisation"),
+        ("Ulm rising", "The Ulm rising was a major, but unsuccessful, uprising in Ulm.", "event"),
+        ("Vale", "Vale is a business and economics journal published in Ulm.", "work"),
+        ("Vales", "The Vales are a long string of small islands off the coast.", "place"),
+        ("Vale", "Vale is the personification of the Moon in myths.", "person"),
+        ("Vale", "Vale is a chapel today located in Ulm.", "place"),
+        ("Vale", "Vale was the pen name of Utopian novelist Ada Dale.", "person"),
+        ("Vale war", "The Vale War is an ongoing civil war taking place in Utopia.", "event"),
+        ("Murder of Ada Vale", "The murder of Ada Vale was a crime in Ulm.", "event"),
+        ("Vale shark", "A vale shark is a person who offers loans.", "other"),
+        ("Ada Dale", "Ada Dale is also a town in the north.", ""),
         ("Ada Dale", "Members of it were soldiers in 1917.\nThomas was the mayor of it.", ""),
     ],
     "de": [("Ada Vale", "Ada Vale (* 3. Mai 1950 in Ulm) ist eine deutsche Politikerin.", "person"),

@@ -10,8 +10,11 @@ import pytest
 from pboh.corpus.extract import extract
 from pboh.counts.count import count
 from pboh.errors import CorpusError
+from pboh.files.progress import silent
+from pboh.formats.types import TYPES
 from pboh.model.build import build_model
 from pboh.model.store import open_model
+from pboh.model.subjects import RIGHT, _weighed
 
 LINES = [
     {
@@ -80,3 +83,39 @@ def test_a_line_with_a_type_that_there_is_not_is_refused(tmp_path):
     (tmp_path / "pages.jsonl").write_text('{"title": "A", "text": "A", "type": "animal"}', "utf-8")
     with pytest.raises(CorpusError, match="animal"):
         extract([tmp_path / "pages.jsonl"], tmp_path / "corpus", workers=1)
+
+
+class Counts:
+    """A classifier that says of every entity what it is told to say."""
+
+    def __init__(self, probabilities: dict[str, float]) -> None:
+        rest = (1 - sum(probabilities.values())) / (len(TYPES) - 1 - len(probabilities))
+        self.row = np.asarray([0.0, *(probabilities.get(name, rest) for name in TYPES[1:])])
+
+    def learn(self, report):
+        pass
+
+    def tell(self, entities, report):
+        yield entities, np.tile(self.row, (entities.size, 1))
+
+
+@pytest.mark.parametrize(("said", "evidence", "counted", "expected"), [
+    ("person", "sentence", {"place": 0.6}, "person"),
+    ("other", "sentence", {"place": 0.97}, "place"),
+    ("person", "text", {"place": 0.97}, "place"),
+    ("person", "given", {"place": 0.999}, "person"),
+    ("", "", {"place": 0.6}, "place"),
+    ("", "", {"place": 0.4, "work": 0.4}, "unknown"),
+])  # fmt: skip
+def test_what_a_page_says_is_weighed_with_what_is_counted(said, evidence, counted, expected):
+    codes = np.asarray([TYPES.index(said or "unknown")], np.uint8)
+    right = np.asarray([RIGHT.get(evidence, 0)], np.float32)
+    best, sure = _weighed(codes, right, Counts(counted), silent)
+    assert TYPES[best[0]] == expected
+    assert 0 < sure[0] <= 1
+
+
+def test_the_probability_is_that_of_bayes_rule():
+    codes, right = np.asarray([TYPES.index("other")], np.uint8), np.asarray([0.9], np.float32)
+    _, sure = _weighed(codes, right, Counts({"other": 0.3, "place": 0.7}), silent)
+    assert sure[0] == pytest.approx(0.3 * 0.9 / (0.3 * 0.9 + 0.7 * 0.1 * 0.5), abs=1e-6)

@@ -38,7 +38,10 @@ def tell(arrays, codes, hidden):
     known = np.where(hidden, 0, codes).astype(np.uint8)
     classifier = TypeClassifier(arrays.__getitem__, known, np.zeros_like(known))
     classifier.learn()
-    return [np.concatenate(part) for part in zip(*classifier.tell(np.flatnonzero(hidden)), strict=True)]
+    entities, probability = (
+        np.concatenate(part) for part in zip(*classifier.tell(np.flatnonzero(hidden)), strict=True)
+    )
+    return entities, probability.argmax(1), probability.max(1)
 
 
 def test_entities_get_the_type_of_those_like_them():
@@ -47,6 +50,16 @@ def test_entities_get_the_type_of_those_like_them():
     entities, told, probability = tell(arrays, codes, hidden)
     assert (told == codes[entities]).mean() > 0.98
     assert ((probability > 0) & (probability <= 1)).all() and probability.mean() > 0.9
+
+
+def test_who_was_learned_is_told_by_the_others():
+    arrays, codes = small_model()
+    wrong = codes.copy()
+    wrong[:20] = np.where(codes[:20] == 1, 3, 1)  # what their pages say is not what they look like
+    classifier = TypeClassifier(arrays.__getitem__, wrong, np.zeros_like(codes))
+    classifier.learn()
+    [(_, probability)] = classifier.tell(np.arange(20))
+    assert (probability.argmax(1) == codes[:20]).mean() > 0.9
 
 
 def test_learning_twice_gives_the_same():
@@ -62,12 +75,13 @@ def test_probabilities_are_a_softmax_of_weighted_sums():
     classifier = TypeClassifier(arrays.__getitem__, codes, np.zeros_like(codes))
     entities = np.arange(40)
     found = classifier.features(entities, taught=True, links=np.zeros(40, np.int64))
-    weights = np.random.default_rng(2).normal(size=(kernels.SLOTS, kernels.CLASSES)).astype(np.float32)
+    several = np.random.default_rng(2).normal(size=(2, kernels.SLOTS, kernels.CLASSES)).astype(np.float32)
+    teller = (entities % 2).astype(np.uint8)
     out = np.empty((40, kernels.CLASSES), np.float32)
-    kernels.probabilities(found.offsets, found.slots, found.values, weights, 0.7, out)
+    kernels.probabilities(found.offsets, found.slots, found.values, several, teller, 0.7, out)
     for row in range(40):
         mine = slice(found.offsets[row], found.offsets[row + 1])
-        scores = (weights[found.slots[mine]] * found.values[mine, None]).sum(0)[1:]
+        scores = (several[row % 2][found.slots[mine]] * found.values[mine, None]).sum(0)[1:]
         expected = np.exp(0.7 * (scores - scores.max()))
         np.testing.assert_allclose(out[row, 1:], expected / expected.sum(), rtol=1e-3, atol=1e-6)
 

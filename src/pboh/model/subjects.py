@@ -21,8 +21,10 @@ from pboh.model.writing import ModelWriter
 from pboh.text.hashing import Array
 
 TABLE = "subjects"
-RIGHT = {"given": 1.0, "infobox": 0.98, "sentence": 0.96, "title": 0.95, "category": 0.9}
+RIGHT = {"given": 1.0, "infobox": 0.98, "sentence": 0.98, "text": 0.9, "title": 0.95, "category": 0.9}
 """How often the type that a part of a page tells is right."""
+OTHER = 0.5
+"""The share of `other` among wrong types: *the name of a town*, *the form of a goddess*."""
 _AT_A_TIME = 1 << 16
 
 
@@ -38,31 +40,46 @@ def add_subjects(counts: Path, writer: ModelWriter, report: Report = silent) -> 
         return np.asarray(np.load(writer.aside / f"{name}.npy", mmap_mode="r"))
 
     entities = mapped("title_offsets").size - 1
-    codes, sure, hints = _from_pages(counts, writer, entities)
+    codes, right, hints = _from_pages(counts, writer, entities)
     with_page = int((codes > 0).sum())
+    sure = right
     if with_page >= LEAST:
-        classifier = TypeClassifier(mapped, codes, hints)
-        classifier.learn(report)
-        for some, code, probability in classifier.tell(np.flatnonzero(codes == 0), report):
-            codes[some] = np.where(probability >= THRESHOLD, code, 0)
-            sure[some] = np.rint(probability * SURE)
+        codes, sure = _weighed(codes, right, TypeClassifier(mapped, codes, hints), report)
     writer.add("entity_type", codes)
-    writer.add("entity_type_sure", sure)
+    writer.add("entity_type_sure", np.rint(SURE * sure).astype(np.uint8))
     return {"types_from_pages": with_page, "types": int((codes > 0).sum())}
 
 
+def _weighed(codes: Array, right: Array, classifier: TypeClassifier, report: Report) -> tuple[Array, Array]:
+    """The likeliest types and their probability, by what pages say and what a model counts (Bayes' rule)."""
+    classifier.learn(report)
+    best, sure = codes.copy(), right.copy()
+    wrong = np.full(len(TYPES), (1 - OTHER) / (len(TYPES) - 2))
+    wrong[TYPES.index("other")] = OTHER
+    for some, probability in classifier.tell(np.flatnonzero(right < 1), report):
+        said = codes[some]
+        likelihood = np.where(said > 0, (1 - right[some]) * wrong[said], 1.0)[:, None]
+        weighed = probability * likelihood
+        weighed[np.arange(some.size), said] = probability[np.arange(some.size), said] * right[some]
+        weighed[:, 0] = 0
+        weighed /= weighed.sum(1, keepdims=True)
+        best[some], sure[some] = weighed.argmax(1), weighed.max(1)
+    best[sure < THRESHOLD] = 0
+    return best, sure
+
+
 def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array, Array, Array]:
-    """Types, how sure they are, and hints of titles; descriptions are written on the way."""
-    codes, sure, hints = np.zeros((3, entities), np.uint8)
-    sizes = np.zeros(entities, np.int32)
+    """Types, how often such are right, and hints of titles; descriptions are written on the way."""
+    codes, hints = np.zeros((2, entities), np.uint8)
+    right = np.zeros(entities, np.float32)
+    sizes, shares = np.zeros(entities, np.int32), np.asarray([0, *RIGHT.values()])
     letters = writer.aside.with_name("descriptions")
     with disk_errors(letters), letters.open("wb") as file:
         for batch in _rows(counts):
             entity = batch["entity"].to_numpy()
             codes[entity] = _numbers(batch["type"], TYPES)
             hints[entity] = _numbers(batch["hint"], TYPES)
-            right = np.asarray([0, *(SURE * share for share in RIGHT.values())])
-            sure[entity] = np.rint(right[_numbers(batch["evidence"], ("", *RIGHT))])
+            right[entity] = shares[_numbers(batch["evidence"], ("", *RIGHT))]
             texts = batch["description"].cast(pa.binary())
             sizes[entity] = pc.binary_length(texts).to_numpy()
             file.write(b"".join(texts.to_pylist()))
@@ -71,7 +88,7 @@ def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array
     writer.add("description_offsets", offsets_of_sizes(sizes))
     del blob
     letters.unlink()
-    return codes, sure, hints
+    return codes, right, hints
 
 
 def _numbers(column: pa.Array, names: tuple[str, ...]) -> Array:

@@ -1,9 +1,9 @@
-"""Types for entities whose page says none, or that have no page: learned from those that have one.
+"""How likely an entity is of each type by what a model counts: learned from those whose page says its type.
 
-Multinomial logistic regression over what a model counts anyway: the words around links to an entity, its
-title and the type its noun says, how its name is written, and the types of what the same pages link to.
-Entities without a page have few links, so those to learn from are thinned to as few. The probability is
-calibrated on entities left out.
+Multinomial logistic regression over the words around links to an entity, its title and the type its noun
+says, how its name is written, and the types of what the same pages link to. Entities without a page have few
+links, so those to learn from are thinned to as few. Each half of the entities is learned apart: who has been
+learned is told by the other half, which also calibrates the probabilities.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ LEAST = 300
 """Entities of known type; fewer teach nothing."""
 MOST = 200_000  # to learn from: more make it no better
 PASSES, RATE, RIDGE = 5, 0.1, 1e-4
-THRESHOLD = 0.5
+THRESHOLD = 0.45
 """A type that is less likely is not given."""
+BOTH = 2  # halves together: the mean of their weights
 _AT_A_TIME = 1 << 14  # entities whose features are held
-_LEFT_OUT = 5  # one of so many is for calibration
 _NAMES = 1 << 20  # looked at together
 Mapped = Callable[[str], Array]
 
@@ -49,7 +49,9 @@ class TypeClassifier:
         size = int(documents.max(initial=0)) + 1
         self._histograms = np.zeros((size, kernels.CLASSES), np.uint16)
         kernels.document_types(codes, offsets, documents, 0, self._histograms)
-        self._weights = np.zeros((kernels.SLOTS, kernels.CLASSES), np.float32)
+        half = np.random.default_rng(2).integers(0, 2, codes.size, np.uint8)
+        self._teller = np.where(codes > 0, half, BOTH).astype(np.uint8)
+        self._weights = np.zeros((3, kernels.SLOTS, kernels.CLASSES), np.float32)
         self._sharpness = 1.0
 
     def features(self, entities: Array, *, taught: bool, links: Array, seed: int = 1) -> _Features:
@@ -79,34 +81,36 @@ class TypeClassifier:
             some = np.sort(chance.choice(some, MOST, replace=False))
         few = pages[(self._codes == 0) & (pages > 0)]
         links = chance.choice(few if few.size else pages[some], some.size).astype(np.int64)
-        left_out = chance.integers(0, _LEFT_OUT, some.size) == 0
         parts = [
             (part, self.features(some[part], taught=True, links=links[part], seed=int(part[0]) + 1))
             for part in np.array_split(np.arange(some.size), max(1, some.size // _AT_A_TIME))
         ]
-        squares = np.full_like(self._weights, 1e-2)
-        for number in range(PASSES):
-            for done, (part, found) in enumerate(parts):
-                report(number + done / len(parts), PASSES, "learning types")
-                order = chance.permutation(np.flatnonzero(~left_out[part]))
-                kernels.learn(order, found.offsets, found.slots, found.values, self._codes[some[part]],
-                              RATE, RIDGE, self._weights, squares)  # fmt: skip
-        told = np.concatenate([self._told(found, 1.0) for _, found in parts])[left_out]
-        self._sharpness = _sharpness(told, self._codes[some[left_out]])
+        for half, weights in enumerate(self._weights[:BOTH]):
+            squares = np.full_like(weights, 1e-2)
+            for number in range(PASSES):
+                for done, (part, found) in enumerate(parts):
+                    report(half * PASSES + number + done / len(parts), 2 * PASSES, "learning types")
+                    order = chance.permutation(np.flatnonzero(self._teller[some[part]] != half))
+                    kernels.learn(order, found.offsets, found.slots, found.values, self._codes[some[part]],
+                                  RATE, RIDGE, weights, squares)  # fmt: skip
+        np.mean(self._weights[:BOTH], axis=0, out=self._weights[BOTH])
+        told = np.concatenate([self._told(some[part], found) for part, found in parts])
+        self._sharpness = _sharpness(told, self._codes[some])
 
-    def _told(self, found: _Features, sharpness: float) -> Array:
-        out = np.empty((found.offsets.size - 1, kernels.CLASSES), np.float32)
-        kernels.probabilities(found.offsets, found.slots, found.values, self._weights, sharpness, out)
+    def _told(self, entities: Array, found: _Features) -> Array:
+        """The probability of each type: by the half that has not learned an entity, or by both."""
+        out = np.empty((entities.size, kernels.CLASSES), np.float32)
+        teller, sharpness = self._teller[entities], self._sharpness
+        kernels.probabilities(found.offsets, found.slots, found.values, self._weights, teller, sharpness, out)
         return out
 
-    def tell(self, entities: Array, report: Report = silent) -> Iterator[tuple[Array, Array, Array]]:
-        """The likeliest type of entities and its probability, thousands at a time."""
+    def tell(self, entities: Array, report: Report = silent) -> Iterator[tuple[Array, Array]]:
+        """Entities and the probability of each type, thousands at a time."""
         for at in range(0, entities.size, _AT_A_TIME):
             report(at, entities.size, "telling types")
             part = entities[at : at + _AT_A_TIME]
-            found = self.features(part, taught=False, links=np.zeros(part.size, np.int64))
-            told = self._told(found, self._sharpness)
-            yield part, told.argmax(1).astype(np.uint8), told.max(1)
+            found = self.features(part, taught=True, links=np.zeros(part.size, np.int64))
+            yield part, self._told(part, found)
 
 
 def _sharpness(told: Array, right: Array) -> float:

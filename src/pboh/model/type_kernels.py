@@ -177,14 +177,14 @@ def features_of(
 
 @njit(cache=True)
 def probabilities(
-    offsets: Array, slots: Array, values: Array, weights: Array, sharpness: float, out: Array
+    offsets: Array, slots: Array, values: Array, weights: Array, teller: Array, sharpness: float, out: Array
 ) -> None:
-    """Softmax of the weighted sums of every row's features."""
+    """Softmax of the weighted sums of every row's features, by the weights of its teller."""
     for row in range(offsets.size - 1):
-        scores = np.zeros(CLASSES)
+        scores, own = np.zeros(CLASSES), weights[teller[row]]
         for k in range(offsets[row], offsets[row + 1]):
             for c in range(1, CLASSES):
-                scores[c] += weights[slots[k], c] * values[k]
+                scores[c] += own[slots[k], c] * values[k]
         top = scores[1:].max()
         total = 0.0
         for c in range(1, CLASSES):

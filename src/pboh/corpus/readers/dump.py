@@ -16,7 +16,7 @@ from lxml import etree
 
 from pboh.corpus.readers.bz2_blocks import LONGEST_BLOCK
 from pboh.corpus.readers.chunks import Chunk, Source, codec_of, head, read
-from pboh.corpus.subjects import Subject
+from pboh.corpus.subjects.page import Subject
 from pboh.errors import CorpusError, InputError
 
 _OPEN, _CLOSE = b"<page>", b"</page>"

@@ -9,7 +9,8 @@ import msgspec
 
 from pboh.corpus.readers.chunks import Chunk
 from pboh.corpus.readers.dump import Page
-from pboh.corpus.subjects import Subject, tidy
+from pboh.corpus.subjects.description import tidy
+from pboh.corpus.subjects.page import Subject
 from pboh.errors import CorpusError
 from pboh.formats.types import TYPES
 

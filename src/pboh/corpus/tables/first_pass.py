@@ -20,7 +20,8 @@ from pyarrow import feather
 from pboh.corpus.readers import dump, jsonl
 from pboh.corpus.readers.chunks import Chunk, Source, read
 from pboh.corpus.readers.dump import Page
-from pboh.corpus.subjects import LEAD, Subject, read_subject, title_types
+from pboh.corpus.subjects.page import LEAD, Subject, read_subject
+from pboh.corpus.subjects.title import title_types
 from pboh.corpus.tables.vocabulary import Vocabulary
 from pboh.corpus.titles import (
     Site,

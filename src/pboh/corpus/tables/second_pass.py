@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import feather
 
-from pboh.corpus.subjects import title_types
+from pboh.corpus.subjects.title import title_types
 from pboh.corpus.tables.context_kernels import count_stretches
 from pboh.files.writing import write_json, written_aside
 from pboh.text.utf8_kernels import Int32, Int64

@@ -1,0 +1,172 @@
+"""The words by which pages say what they are about: the tables of ``subjects.toml``, compiled."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """A table of ``subjects.toml``, compiled."""
+
+    head: str
+    ends: frozenset[str]
+    articles: frozenset[str]
+    definite: str
+    indefinite: tuple[str, ...]
+    abstract: frozenset[str]
+    fillers: frozenset[str]
+    degrees: frozenset[str]
+    partitives: frozenset[str]
+    of: str
+    verbal: Callable[[str], bool]
+    topics: tuple[str, ...]
+    defines: re.Pattern[str]
+    defines_bytes: re.Pattern[bytes]
+    clause: re.Pattern[str]
+    short_description: re.Pattern[bytes]
+    category: re.Pattern[bytes]
+    categories: tuple[tuple[str, str], ...]
+    before_ends: re.Pattern[str]
+    before_of: frozenset[str]
+    nouns: Mapping[str, str]
+    noun: Callable[[str], str]
+    infobox_type: Callable[[bytes], str]
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("pboh.corpus.subjects").joinpath("subjects.toml").read_text("utf-8"))
+
+
+@cache
+def language(code: str) -> Language:
+    """The table of a language (a Wikipedia's code), or the one for languages that have none."""
+    code = "en" if code.lower() == "simple" else code.lower()
+    tables = _tables()
+    given = {**tables["other"], **(tables.get(code) or tables.get(code.partition("-")[0]) or {})}
+    nouns: dict[str, str] = {}
+    for name, words in given["types"].items():
+        for word in _words(words):
+            nouns.setdefault(word, name)
+    whole = {word: name for word, name in nouns.items() if "*" not in word}
+    several = {_plural(word, given["plural"]): name for word, name in whole.items()} | whole
+    parts = {word: name for word, name in nouns.items() if "*" in word}
+    defines = _verbs(given["is"], spaced=given["head"] != "end")
+    noun = _noun_finder(several, parts, given["head"] == "end")
+    boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
+    prefixes = tuple(given["infobox"])
+    return Language(
+        head=given["head"],
+        ends=frozenset(given["ends"]),
+        articles=frozenset(given["articles"]),
+        definite=given["definite"],
+        indefinite=tuple(given["indefinite"]),
+        abstract=frozenset(given["abstract"]),
+        fillers=frozenset([*given["articles"], *given["fillers"]]),
+        degrees=frozenset(given["degrees"]),
+        partitives=frozenset(given["partitives"]),
+        of=given["of"],
+        verbal=_whole(given["verbal"] or "(?!)"),
+        topics=tuple(f"{topic} " for topic in given["topics"]),
+        defines=defines,
+        defines_bytes=re.compile(defines.pattern.encode()),
+        clause=_clauses(given["clauses"]),
+        short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
+        category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
+        categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
+        before_ends=re.compile(f" (?:{'|'.join(map(re.escape, given['ends'])) or '(?!)'}) .*"),
+        before_of=frozenset(
+            noun.partition(f" {given['of']} ")[0].rpartition(" ")[2]
+            for noun in several
+            if given["of"] and f" {given['of']} " in noun
+        ),
+        nouns=several,
+        noun=noun,
+        infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.split(",") if (word := " ".join(part.split()))]
+
+
+def _whole(pattern: str) -> Callable[[str], bool]:
+    """Whether a word is one that the pattern describes; most words come again."""
+    match = re.compile(pattern).fullmatch
+    return lru_cache(maxsize=1 << 14)(lambda word: match(word) is not None)
+
+
+def _plural(word: str, ending: str) -> str:
+    """Films, but cities and churches."""
+    if ending == "s" and word.endswith(("y", "ch", "sh", "x")) and not word.endswith(("ay", "ey", "oy")):
+        return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es"
+    return word + ending
+
+
+def _verbs(verbs: Sequence[str], *, spaced: bool) -> re.Pattern[str]:
+    some = "|".join(map(re.escape, sorted(verbs, key=len, reverse=True)))
+    return re.compile(rf"[\s,;)](?:{some})(?=[\s,:])" if spaced and some else f"(?:{some})")
+
+
+def _clauses(words: Sequence[str]) -> re.Pattern[str]:
+    """Where a definition that is too long may end."""
+    some = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf",? (?:{some})(?= )|[,;:、，；،](?= |[^\x00-\u02ff])| [–—-] ")
+
+
+def _template(names: Iterable[str]) -> re.Pattern[bytes]:
+    """``{{Short description|…}}`` under any of its names."""
+    some = "|".join(re.escape(name).replace(r"\ ", "[ _]") for name in dict.fromkeys(names))
+    return re.compile((r"\{\{\s*+(?i:" + some + r")\s*+[|:]\s*+(?:1\s*+=)?+([^{}|\n]{1,400}+)").encode())
+
+
+def _noun_finder(whole: Mapping[str, str], parts: Mapping[str, str], unspaced: bool) -> Callable[[str], str]:
+    """The type that a word says, by the whole word, its ending (``*ist``) or its beginning (``polit*``)."""
+    endings = {word[1:]: name for word, name in parts.items() if word.startswith("*")}
+    beginnings = {word[:-1]: name for word, name in parts.items() if word.endswith("*")}
+    if unspaced:
+        endings |= whole
+    longest_first = sorted({len(word) for word in (*endings, *beginnings)}, reverse=True)
+    least = longest_first[-1] if longest_first else 0
+    tails, heads = {word[-least:] for word in endings}, {word[:least] for word in beginnings}
+
+    @lru_cache(maxsize=1 << 17)
+    def in_parts(word: str) -> str:
+        possible = word[-least:] in tails or word[:least] in heads
+        for length in longest_first if possible else ():
+            if found := length <= len(word) and (
+                endings.get(word[-length:]) or beginnings.get(word[:length])
+            ):
+                return found
+        return ""
+
+    return lambda word: whole.get(word) or ("" if " " in word else in_parts(word))
+
+
+def _infobox_types(
+    prefixes: tuple[str, ...], boxes: Mapping[str, str], noun: Callable[[str], str], bare: Mapping[str, str]
+) -> Callable[[bytes], str]:
+    """The type that a template's name says if it is an infobox; some are named by a noun alone (``bare``)."""
+
+    @lru_cache(maxsize=1 << 14)
+    def find(name: bytes) -> str:
+        text = " ".join(name.decode(errors="ignore").replace("_", " ").replace(":", " ").lower().split())
+        if text in boxes:
+            return boxes[text]
+        inside = next((text[len(p) :].strip() for p in prefixes if text.startswith(p)), None)
+        if inside is None:
+            return bare.get(text, "").replace("other", "")
+        if inside in boxes:
+            return boxes[inside]
+        words = inside.split()
+        several = (" ".join(words[k:]) for k in range(len(words)))
+        return next((found for one in several if (found := noun(one))), "")
+
+    return find

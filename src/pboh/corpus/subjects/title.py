@@ -1,0 +1,134 @@
+"""What a title says by itself, and what it makes of the type that a sentence says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pboh.corpus.subjects.definition import Definition
+from pboh.corpus.subjects.language import Language, language
+from pboh.corpus.subjects.nouns import noun_of
+
+
+class _Noun(NamedTuple):
+    """The noun of a title of several words: the type it says, and how it stands there."""
+
+    hint: str
+    small: bool  # Zong massacre
+    dated: bool  # 2013 Cannes Film Festival
+    followed: bool  # Leader of the House
+
+
+def by_title(said: str, title: str, found: Definition, table: Language) -> str:
+    """What the title makes of the type that a sentence says.
+
+    *A vicar* is a kind of persons, and no person. *Fiji national football team* describes, so its noun counts
+    even if the sentence says *member of the association*; and so do years and battles.
+    """
+    bare = title.partition(" (")[0].partition(",")[0]
+    common = said not in ("product", "species") and _is_common(bare, found.subject, table)
+    if " " not in bare or table.head != "last":
+        return "other" if common and said else said
+    if found.sure and said not in ("", "other") and bare.istitle() and not (common or bare[:4].isdigit()):
+        return said  # a name: no word in it is small
+    noun = _noun_of_title(bare, table)
+    if noun is None:
+        return said
+    if common:
+        return _common(said, noun.hint, bare)
+    if found.sure and not (noun.small or noun.dated) and said not in ("", "other", "person"):
+        return said
+    if said == "person" and noun.hint not in ("event", "organisation"):
+        return _person(noun, office=noun.followed and found.subject.startswith(table.definite))
+    return _hinted(said, noun, sure=found.sure)
+
+
+def _noun_of_title(bare: str, table: Language) -> _Noun | None:
+    words, head = bare.split(), table.before_ends.sub("", bare).split()
+    if len(head) > 1 and words[-1][0].islower():
+        head = words
+    if not head:
+        return None
+    hint = table.nouns.get(" ".join(head[-2:]).lower()) or table.noun(head[-1].lower())
+    small = len(head) > 1 and head[-1][0].islower()
+    return _Noun(hint, small, bare[:4].isdigit(), len(head) < len(words))
+
+
+def _common(said: str, hint: str, bare: str) -> str:
+    """The type of what is called by a common noun: mostly a kind of things."""
+    if hint == "event" and not bare[1:].islower():  # the murder of Ada Vale
+        return hint
+    thing = hint in ("product", "species")  # which any number of them is, too
+    return hint if thing and said in ("", "work", "place", "organisation", "event") else "other"
+
+
+def _person(noun: _Noun, *, office: bool) -> str:
+    """What a sentence about a person is about: a person, an office, or a thing in small letters."""
+    if office and noun.hint == "person":
+        return "other"
+    if not (noun.small and noun.hint):
+        return "person"
+    return "other" if noun.hint == "person" else noun.hint
+
+
+def _hinted(said: str, noun: _Noun, *, sure: bool) -> str:
+    """Whether the noun of the title counts, or what the sentence says."""
+    hint = noun.hint
+    if hint == "event" and (said == "other" or noun.dated):
+        return hint
+    if said in ("product", "species") or hint in ("", said):
+        return said
+    body = (said == "other" and sure) or (said == "event" and noun.dated and not noun.small)
+    if hint == "organisation" and body:
+        return said
+    if hint in ("event", "organisation"):
+        counts = noun.small or said in ("", "place") or not (sure or said == "work")
+    else:
+        counts = noun.small and said in ("", "place") and not sure
+    return hint if counts else said
+
+
+def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
+    """The type that the qualifier of every title says, and the one that its noun hints at.
+
+    Stardust (film) is a work, Lincoln Park sounds like a place; but Robert Plant is not a plant.
+    """
+    table = language(code)
+    without = partial(pc.replace_substring_regex, replacement="")
+    bare = without(pc.utf8_lower(titles), r"(?: \(|,).*")
+    if table.ends:  # the noun is before them: Battle of Hastings
+        bare = without(bare, f" (?:{'|'.join(map(re.escape, table.ends))}) .*")
+    pairs = pc.replace_substring_regex(bare, "^.* ([^ ]+ [^ ]+)$", r"\1")
+    phrases, said = (pa.array(given, pa.string()) for given in (table.nouns, table.nouns.values()))
+    hints = pc.coalesce(said.take(pc.index_in(pairs, phrases)), _of_each(without(pairs, "^.* "), table.noun))
+    qualifiers = pc.if_else(pc.ends_with(titles, ")"), titles, "")
+    return _of_each(without(qualifiers, r"^.*\("), lambda inside: qualified(inside, table)), hints
+
+
+def qualified(inside: str, table: Language) -> str:
+    """What the words in brackets say, unless they are a name: Harbinger (DC Comics) is not a comic."""
+    last = inside.partition(",")[0].removesuffix(")").rpartition(" ")[2]
+    return "" if last.istitle() and table.ends else noun_of(inside, table)
+
+
+def _of_each(texts: pa.Array, said: Callable[[str], str]) -> pa.Array:
+    """What is said of every text, asked once for equal ones."""
+    found = texts.dictionary_encode()
+    return pa.array([said(text) for text in found.dictionary.to_pylist()], pa.string()).take(found.indices)
+
+
+def _is_common(bare: str, subject: str, table: Language) -> bool:
+    """Whether a text calls it by a common noun: *a vicar*, *the wicket-keeper*."""
+    small = bare[:1].lower() + bare[1:]
+    if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
+        return False
+    if f" {small}" in subject:
+        return True
+    return bool(table.indefinite) and subject.startswith(
+        tuple(f"{article}{bare}" for article in table.indefinite)
+    )
