@@ -1,8 +1,9 @@
-"""Writes the tables of speeds from benchmarks/results: five lines for the README, all for a page."""
+"""Writes tables from benchmarks/results: speeds (a few for the README), hostile trials, merging of names."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -165,24 +166,92 @@ def hostile() -> list[tuple[str, str]]:
     ]
 
 
-PAGES = {
-    ROOT / "README.md": short,
-    ROOT / "docs" / "explanation" / "speed.md": full,
-    ROOT / "docs" / "how-to" / "deploy.md": hostile,
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows under a head, as Markdown."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+def measured(rows: Callable[[], list[tuple[str, str]]]) -> Callable[[], str]:
+    """A table of what was measured."""
+    return lambda: table(("what", "measured"), rows())
+
+
+MODELS = {"starter": "starter model", "sample": "model of the whole sample"}
+TYPED = ", with types, 10% wrong"
+METHODS = {
+    "equal strings": "equal strings",
+    "rapidfuzz": "rapidfuzz, token_sort_ratio ≥ 95",
+    "names and graph": "pboh, names in their graph",
+    "names, graph and a sentence each": "pboh, and in their sentences",
 }
 
 
-def with_figures(text: str, rows: list[tuple[str, str]]) -> str:
-    """A page with its table written anew."""
+def merging_rows(kind: str) -> Iterator[Sequence[str]]:
+    """Errors of merging the nodes of a graph: baselines, and what the two models make of the same nodes."""
+    figures = result("canonical")
+    equal = figures["sample"]["methods"]["equal strings"]["errors"]
+    for method, full in METHODS.items():
+        ours = full.startswith("pboh")
+        name = full if ours or not kind else full.partition(",")[0]
+        for model in MODELS if ours else ("sample",):
+            found = figures[model]["methods"][name + kind]
+            yield (
+                f"pboh, {MODELS[model]}: {method}" if ours else full,
+                *(f"{found[share]:.1%}" for share in ("precision", "recall")),
+                *(f"{found[number]:,}" for number in ("wrongly_merged", "missed", "errors")),
+                f"{found['errors'] / equal - 1:+.0%}".replace("-", "−") if found["errors"] != equal else "",
+                f"{found['names_per_second']:,.0f}" if ours else "",
+            )
+
+
+def merging() -> str:
+    """Merging: without types, with types, and of long lists."""
+    columns = ("precision", "recall", "wrongly merged", "missed", "errors", "", "names a second")
+    figures = result("canonical")
+    lists = [
+        (f"{row['different_names']:,} different ones", row["cpu_seconds"], row["names_per_cpu_second"],
+         f"{row['peak_memory_megabytes']:,.0f} MB ({row['before_megabytes']:,.0f} MB before)")
+        for row in figures["at_scale"]
+    ]  # fmt: skip
+    one = figures["repeated"]
+    lists.append((
+        f"one name {one['names']:,} times", one["cpu_seconds"], one["names"] / one["cpu_seconds"],
+        f"{one['peak_memory_megabytes']:,.0f} MB",
+    ))  # fmt: skip
+    alone = [
+        (f"a sentence each and no graph, {MODELS[model]}",
+         f"{figures[model]['pages_301_to_340']['sentences']['names_per_second']:,.0f}")
+        for model in MODELS
+    ]  # fmt: skip
+    return "\n".join((
+        table(("method", *columns), merging_rows("")),
+        table(("method, with types of which 10% are wrong", *columns), merging_rows(TYPED)),
+        table(("names", "names a second"), alone),
+        table(
+            ("list of names alone, starter model", "processor time", "names a second", "peak memory"),
+            [(what, f"{seconds:,.1f} s", f"{speed:,.0f}", memory) for what, seconds, speed, memory in lists],
+        ),
+    ))  # fmt: skip
+
+
+PAGES = {
+    ROOT / "README.md": measured(short),
+    ROOT / "docs" / "explanation" / "speed.md": measured(full),
+    ROOT / "docs" / "how-to" / "deploy.md": measured(hostile),
+    ROOT / "docs" / "how-to" / "merge-names.md": merging,
+}
+
+
+def with_figures(text: str, tables: str) -> str:
+    """A page with its tables written anew."""
     before, rest = text.split(BEGIN)
-    table = "\n".join(["| what | measured |", "| --- | --- |", *(f"| {a} | {b} |" for a, b in rows), ""])
-    return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
+    return before + BEGIN + "\n" + tables + "\n" + END + rest.split(END)[1]
 
 
 def main() -> None:
     """Write the tables into their pages."""
-    for page, rows in PAGES.items():
-        page.write_text(with_figures(page.read_text("utf-8"), rows()), "utf-8")
+    for page, tables in PAGES.items():
+        page.write_text(with_figures(page.read_text("utf-8"), tables()), "utf-8")
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ def test_rows_of_generated_tables_have_as_many_cells_as_their_head(page):
 
 def test_figures_are_those_that_were_measured():
     module = reference("make_figures")
-    for page, rows in module.PAGES.items():
+    for page, tables in module.PAGES.items():
         written = page.read_text("utf-8")
-        assert written == module.with_figures(written, rows()), f"{page.name} is out of date; run make docs"
+        assert written == module.with_figures(written, tables()), f"{page.name} is out of date; run make docs"
     assert len(module.short()) == 5
 
 
