@@ -13,7 +13,8 @@ from spacy.vocab import Vocab
 
 from pboh.errors import InputError
 from pboh.integrations.projection_kernels import project
-from pboh.integrations.spacy import StoredAsBytes, open_linker, warn_of_another_model
+from pboh.integrations.spacy import StoredAsBytes, warn_of_another_model
+from pboh.integrations.spacy_answers import open_linker
 from pboh.model.overlays.opening import Overlay
 from pboh.model.store import Model, fingerprint
 

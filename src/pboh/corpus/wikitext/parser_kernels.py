@@ -14,6 +14,24 @@ import numpy as np
 from numba import njit
 
 from pboh.corpus.string_table_kernels import Strings, has_room, number_string
+from pboh.corpus.wikitext.markup_kernels import (
+    BAR,
+    BLANK,
+    CLOSE,
+    COLON,
+    EQUALS,
+    LF,
+    NUL,
+    OPEN,
+    QUOTE,
+    TAB,
+    UNDERSCORE,
+    elides,
+    heading,
+    is_address,
+    is_dash,
+    short,
+)
 from pboh.text.utf8_kernels import Bytes, Int32, Int64, Number, decoded, is_blank, stripped
 
 _LONGEST_TITLE, _LONGEST_TARGET = 81, 1000
@@ -36,8 +54,6 @@ SIZE, HERE, OUT, LINKS, NEWLINES, BOLD, SINGLES, WAITING, LABEL_END, OPENED, TIT
 """State of the parser: end of the source, place in it, place in the draft, links found; line breaks in
 a row, whether bold is on, single brackets open; how many ``[[`` wait; where the label of the link being read
 ends and began, and its title; the bracket that ends an external link; what is asked for."""
-
-NUL, TAB, LF, BLANK, QUOTE, COLON, EQUALS, OPEN, CLOSE, UNDERSCORE, BAR = b"\0\t\n ':=[]_|"
 
 
 class ParserState(NamedTuple):
@@ -126,12 +142,6 @@ def parse(page: ParserState, rules: Rules, titles: Strings, targets: Targets) ->
 
 
 @njit(cache=True, nogil=True)
-def _is_dash(source: Bytes, here: int) -> bool:
-    """Whether this is – or — or ’, which need no care in a title."""
-    return source[here] == 0xE2 and source[here + 1] == 0x80 and source[here + 2] in (0x93, 0x94, 0x99)
-
-
-@njit(cache=True, nogil=True)
 def _open(page: ParserState, rules: Rules, titles: Strings, targets: Targets) -> int:
     """A bracket: of an external link, of text, or the first of two that begin a link."""
     state, source, classes = page.state, page.source, rules.classes
@@ -148,7 +158,7 @@ def _open(page: ParserState, rules: Rules, titles: Strings, targets: Targets) ->
     end, plain, careful, before = first, True, False, NUL
     while not classes[source[end]] & ENDS_TARGET:
         byte = source[end]
-        plain &= (classes[byte] & PLAIN != 0 or _is_dash(source, end)) and not (
+        plain &= (classes[byte] & PLAIN != 0 or is_dash(source, end)) and not (
             byte == BLANK and before == BLANK
         )
         careful |= byte == before and byte in (QUOTE, UNDERSCORE)  # markup in the target
@@ -219,7 +229,7 @@ def _whole(
         state[HERE], state[LABEL_END] = label, last
         return DONE
     if label:
-        first, end = _short(source, first, end)
+        first, end = short(source, first, end)
     _show(page, source, first, end)
     state[HERE] = last + 2
     _anchor(page, rules)
@@ -268,28 +278,6 @@ def _prefixed(prefix: Bytes, rules: Rules, data: Bytes, first: int, end: int) ->
             prefix[length] = byte + 32 if 65 <= byte <= 90 else byte
             length += 1
     return np.int64(UNKNOWN)
-
-
-@njit(cache=True, nogil=True)
-def _short(source: Bytes, first: int, end: int) -> tuple[int, int]:
-    """``[[Bus (computing)|]]`` shows "Bus", ``[[Paris, Texas|]]`` "Paris", ``[[Help:Link|]]`` "Link"."""
-    first, end = stripped(source, first, end)
-    while first < end - 1 and source[first] == COLON:
-        first += 1
-    colon = first
-    while colon < end and source[colon] != COLON:
-        colon += 1
-    if colon + 1 < end:
-        first = colon + 1
-    last = end
-    if source[end - 1] == 41:  # )
-        while last > first and source[last] != 40:
-            last -= 1
-    else:
-        last = first
-        while last < end and source[last] != 44:  # ,
-            last += 1
-    return first, last if last > first else end
 
 
 @njit(cache=True, nogil=True)
@@ -435,7 +423,7 @@ def line(page: ParserState) -> None:
     state[BOLD] = 0
     here = state[HERE] + 1
     if source[here] == EQUALS:
-        here = _heading(source, here, state[SIZE])
+        here = heading(source, here, state[SIZE])
     if source[here] in (42, 35, 58, 59):  # * # : ;
         while source[here] in (42, 35, 58, 59):
             here += 1
@@ -448,39 +436,6 @@ def line(page: ParserState) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _heading(source: Bytes, here: int, size: int) -> int:
-    """Where the text of ``== a heading ==`` begins; the signs behind it are wiped out."""
-    end = here
-    while end < size and source[end] != LF:
-        end += 1
-    last = end
-    while is_blank(source[last - 1]):
-        last -= 1
-    signs = here
-    while signs < min(last, here + 6) and source[signs] == EQUALS:
-        signs += 1
-    back = last
-    while back > signs and source[back - 1] == EQUALS:
-        back -= 1
-    level = min(signs - here, last - back)
-    if level == 0:
-        return here
-    here, last = here + level, last - level
-    while here < last and is_blank(source[here]):
-        here += 1
-    while last > here and is_blank(source[last - 1]):
-        last -= 1
-    for k in range(last, end):
-        source[k] = NUL
-    return here
-
-
-@njit(cache=True, nogil=True)
-def _is_letter(byte: int) -> bool:
-    return 48 <= byte <= 57 or 65 <= byte <= 90 or 97 <= byte <= 122 or byte == UNDERSCORE or byte >= 128
-
-
-@njit(cache=True, nogil=True)
 def quotes(page: ParserState) -> None:
     """Two, three or five apostrophes are markup; what there are more of, in front of them, is text."""
     state, source = page.state, page.source
@@ -488,27 +443,13 @@ def quotes(page: ParserState) -> None:
     while source[here + run] == QUOTE:
         run += 1
     kept = 1 if run in (1, 4) else max(0, run - 5)
-    if run == 3 and not state[BOLD] and _elides(source, here):
+    if run == 3 and not state[BOLD] and elides(source, here):
         kept = 1
     elif run > 2:
         state[BOLD] = 1 - state[BOLD]
     for _ in range(kept):
         put(page, QUOTE)
     state[HERE] = here + run
-
-
-@njit(cache=True, nogil=True)
-def _elides(source: Bytes, here: int) -> Number:
-    """``l'''Iliade''`` is an l, an apostrophe and italics: no bold begins that nothing bold ends."""
-    before, behind = source[here - 1], source[here + 3]
-    if not (_is_letter(before) or before == CLOSE) or not (_is_letter(behind) or behind == OPEN):
-        return False
-    at = here + 3
-    while source[at] not in (LF, NUL):
-        if source[at] == QUOTE and source[at + 1] == QUOTE:
-            return source[at + 2] != QUOTE
-        at += 1
-    return True
 
 
 @njit(cache=True, nogil=True)
@@ -525,37 +466,6 @@ def switch(page: ParserState) -> None:
             return
     put(page, UNDERSCORE)
     state[HERE] = here + 1
-
-
-_PROTOCOLS = np.array(
-    [
-        int.from_bytes(name[-8:], "big")
-        for name in b"http https ftp ftps irc ircs news git gopher telnet nntp worldwind svn mms".split()
-    ],
-    dtype=np.uint64,
-)
-
-
-@njit(cache=True, nogil=True)
-def is_address(source: Bytes, here: int) -> bool:
-    """Whether ``http://``, ``//`` or the like is here."""
-    packed = np.uint64(0)
-    at = here
-    while 97 <= source[at] <= 122 and at < here + 10:
-        packed = packed << np.uint64(8) | np.uint64(source[at])
-        at += 1
-    if at > here:
-        if source[at] != COLON:
-            return False
-        at += 1
-    if source[at] != 47 or source[at + 1] != 47:
-        return False
-    if at == here:
-        return True
-    known = False
-    for protocol in _PROTOCOLS:
-        known |= protocol == packed
-    return known
 
 
 @njit(cache=True, nogil=True)

@@ -19,6 +19,7 @@ from pboh.corpus.string_table import StringTable, grown
 from pboh.corpus.titles import CATEGORY, FILE, MAIN, PLAIN_TITLE, Site, spellings, split_target
 from pboh.corpus.wikitext import output_kernels, preprocessor
 from pboh.corpus.wikitext import parser_kernels as parser
+from pboh.corpus.wikitext.markup_kernels import BAR
 from pboh.text.utf8_kernels import Bytes, Int32
 
 _SPARE = 32  # zero bytes behind a page
@@ -220,7 +221,7 @@ class Reader:
         while last > name_end:
             bar = last
             while True:  # a bar inside an anchor divides nothing
-                bar = parts.rfind(parser.BAR, 0, bar - name_end) + name_end
+                bar = parts.rfind(BAR, 0, bar - name_end) + name_end
                 link = bisect_right(starts, bar) - 1
                 if link < 0 or ends[link] <= bar:
                     break
