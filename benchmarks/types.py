@@ -28,7 +28,7 @@ def told(model: Model, titles: list[str]) -> list[str]:
     places = look_up(model["title_hash"], model["title_buckets"], titles)
     entities = [int(model["title_entity"][place]) if place >= 0 else -1 for place in places.tolist()]
     return [
-        str(model.type(e)) if e >= 0 and model.title(e) == t else ""
+        str(model.facts(e).type) if e >= 0 and model.title(e) == t else ""
         for e, t in zip(entities, titles, strict=True)
     ]
 

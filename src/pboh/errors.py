@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 
@@ -24,11 +25,7 @@ class PbohError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the trip from a worker process (keyword arguments are not in ``args``)."""
-        return _rebuild, (type(self), self.what, self.where, self.todo)
-
-
-def _rebuild(kind: type[PbohError], what: str, where: str | None, todo: str | None) -> PbohError:
-    return kind(what, where=where, todo=todo)
+        return partial(type(self), where=self.where, todo=self.todo), (self.what,)
 
 
 class InputError(PbohError):

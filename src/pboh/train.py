@@ -22,7 +22,7 @@ from pboh.counts import CountOptions, SpentError, count
 from pboh.detection.finder_training import FinderOptions
 from pboh.errors import PbohError
 from pboh.evaluation.datasets import Dataset, read_dataset
-from pboh.files.progress import Report, silent
+from pboh.files.progress import Report, silent, within
 from pboh.files.usage import Usage, check_disk, check_memory
 from pboh.files.writing import checksum, disk_errors, file_state, folder_size, read_json, write_json
 from pboh.learning.finishing import add_finder, fit, halves, judge
@@ -270,12 +270,7 @@ def _stage(name: str, report: Report) -> Report:
     """A report that moves the one bar through its share."""
     names = list(STAGES)
     before = sum(STAGES[earlier] for earlier in names[: names.index(name)])
-
-    def inner(done: float, total: float | None = None, detail: str = "") -> None:
-        share = min(done / total, 1.0) if total else 0.0
-        report(before + STAGES[name] * share, 1.0, f"{name}: {detail}" if detail else name)
-
-    return inner
+    return within(report, before, before + STAGES[name], name)
 
 
 def _digest(value: Any) -> str:

@@ -69,9 +69,9 @@ def test_types_of_dbpedia(model, tmp_path):
         "entities": open_model(model).entities, "types": 2, "descriptions": 0, "ids": 0,
     }  # fmt: skip
     opened = open_model(model)
-    assert opened.type(entity(opened, "Paris")) == "place"
-    assert opened.type(entity(opened, "Herta Müller")) == "person"
-    assert opened.type(entity(opened, "Ernest Hemingway")) == "unknown"
+    assert opened.facts(entity(opened, "Paris")).type == "place"
+    assert opened.facts(entity(opened, "Herta Müller")).type == "person"
+    assert opened.facts(entity(opened, "Ernest Hemingway")).type == "unknown"
     assert opened["entity_type_sure"][entity(opened, "Paris")] == 255
     verify(model)
 
@@ -83,19 +83,19 @@ def test_items_of_wikidata_bring_types_descriptions_and_ids(model, tmp_path):
     assert (figures["types"], figures["descriptions"], figures["ids"]) == (3, 2, 3)
     opened = open_model(model)
     paris, writer = entity(opened, "Paris"), entity(opened, "Herta Müller")
-    assert (opened.type(paris), opened.description(paris), opened.id(paris)) == (
+    assert (opened.facts(paris).type, opened.facts(paris).description, opened.id(paris)) == (
         "place",
         "capital of France",
         "Q90",
     )
-    assert opened.description(writer) == "x" * 60 + "…" and len(opened.description(writer)) <= LONGEST
-    assert opened.type(entity(opened, "Borussia Dortmund")) == "organisation"
+    assert (told := opened.facts(writer).description) == "x" * 60 + "…" and len(told) <= LONGEST
+    assert opened.facts(entity(opened, "Borussia Dortmund")).type == "organisation"
     more = tmp_path / "more.json"
     more.write_text(json.dumps(item(90, "Paris", [], "city of light")), "utf-8")
     add_types(model, [more])
     opened = open_model(model)
-    assert opened.description(paris) == "city of light" and opened.type(paris) == "place"
-    assert opened.description(writer) == "x" * 60 + "…"
+    assert opened.facts(paris).description == "city of light" and opened.facts(paris).type == "place"
+    assert opened.facts(writer).description == "x" * 60 + "…"
 
 
 def test_truthy_triples_are_matched_by_id(model, tmp_path):
@@ -117,7 +117,7 @@ def test_truthy_triples_are_matched_by_id(model, tmp_path):
         put_arrays(model, read_manifest(model), {"entity_id": ids})
     add_types(model, [path])
     opened = open_model(model)
-    assert (opened.type(paris), opened.description(paris)) == ("place", 'the "capital" é')
+    assert (opened.facts(paris).type, opened.facts(paris).description) == ("place", 'the "capital" é')
 
 
 def test_a_model_beside_it_stays_as_it_is(model, tmp_path):
@@ -125,7 +125,7 @@ def test_a_model_beside_it_stays_as_it_is(model, tmp_path):
     path.write_text(DBPEDIA, "utf-8")
     add_types(model, [path], out=tmp_path / "mine")
     opened = open_model(tmp_path / "mine")
-    assert opened.type(entity(opened, "Paris")) == "place"
+    assert opened.facts(entity(opened, "Paris")).type == "place"
     assert "entity_type" not in open_model(model)
 
 

@@ -41,7 +41,7 @@ def folders(tmp_path_factory):
 def told(folder):
     model = open_model(folder)
     titles = [model.title(e) for e in range(model.entities)]
-    return {title: (model.type(e), model.description(e)) for e, title in enumerate(titles)}
+    return {title: (model.facts(e).type, model.facts(e).description) for e, title in enumerate(titles)}
 
 
 def test_pages_and_titles_tell_types_and_descriptions(folders):

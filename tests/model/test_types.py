@@ -38,25 +38,25 @@ def described(size):
 
 def test_a_model_without_them_knows_nothing(world_model):
     opened = open_model(world_model)
-    assert [opened.type(3), opened.facts(3).type_probability, opened.description(3)] == [None] * 3
+    assert [opened.facts(3).type, opened.facts(3).type_probability, opened.facts(3).description] == [None] * 3
 
 
 def test_types_and_descriptions_are_read_by_number(model):
     size = open_model(model).entities
     opened = open_model(changed(model, described(size)))
     for k in range(size):
-        assert opened.type(k) == TYPES[k % len(TYPES)]
+        assert opened.facts(k).type == TYPES[k % len(TYPES)]
         assert opened.facts(k).type_probability == pytest.approx(0.8)
-        assert opened.description(k) == (None if k % 3 else f"Größe {k}")
+        assert opened.facts(k).description == (None if k % 3 else f"Größe {k}")
     wanted = wanted_codes(["person", "unknown"])[opened.type_codes(np.arange(size))]
-    assert wanted.tolist() == [opened.type(k) in ("person", "unknown") for k in range(size)]
+    assert wanted.tolist() == [opened.facts(k).type in ("person", "unknown") for k in range(size)]
     assert opened.type_codes(np.asarray([-1, size, 1])).tolist() == [0, 0, 1]
 
 
 def test_a_type_that_this_program_does_not_know_is_unknown(model):
     size = open_model(model).entities
     opened = open_model(changed(model, {"entity_type": np.full(size, 250, np.uint8)}))
-    assert opened.type(0) == "unknown" and opened.facts(0).type_probability is None
+    assert opened.facts(0).type == "unknown" and opened.facts(0).type_probability is None
     assert wanted_codes(["unknown"])[opened.type_codes(np.arange(size))].all()
 
 
@@ -91,4 +91,4 @@ def test_damaged_text_and_offsets_stay_strings(model):
     offsets[1:-1] = offsets[1:-1][::-1]
     blob = arrays["description_blob"] ^ np.uint8(0x80)
     opened = open_model(changed(model, arrays | {"description_offsets": offsets, "description_blob": blob}))
-    assert all(isinstance(opened.description(k), str | None) for k in range(opened.entities))
+    assert all(isinstance(opened.facts(k).description, str | None) for k in range(opened.entities))

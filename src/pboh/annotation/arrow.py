@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from pboh.annotation.inputs import CHUNK_BYTES, Chunk, Source, chunk_rows
-from pboh.annotation.rows import Annotator, Options, Rows, values
+from pboh.annotation.rows import FIELDS, Annotator, Options, Rows, values
 from pboh.errors import InputError, MissingExtraError
 
 try:
@@ -19,28 +19,13 @@ except ImportError:
     raise MissingExtraError.of("pyarrow", "train") from None
 
 GROUP_ROWS, GROUP_BYTES = 20_000, 64 << 20  # of a row group of the result
-_MENTION = [
-    ("start", pa.int32()),  # code points
-    ("end", pa.int32()),
-    ("text", pa.string()),
-    ("entity", pa.string()),  # null: left unlinked
-    ("id", pa.string()),  # of the entity, where the model has one
-    ("type", pa.string()),  # and what else it knows
-    ("type_probability", pa.float64()),
-    ("description", pa.string()),
-    ("url", pa.string()),
-    ("probability", pa.float64()),
-    ("nil", pa.float64()),  # that the knowledge base has no entity for it
-    ("score", pa.float64()),
-    ("detection", pa.float64()),
-]
 _NUMBERS = [(name, pa.float64()) for name in ("prior", "score", "probability")]
 _CANDIDATE = [*((name, pa.string()) for name in ("entity", "id", "type", "description")), *_NUMBERS]
 
 
 def schema(options: Options, id_type: pa.DataType, kept: Iterable[pa.Field] = ()) -> pa.Schema:
     """Columns of the output; ``error`` says why a row has no mentions (they are null then)."""
-    fields = [pa.field(name, kind) for name, kind in _MENTION]
+    fields = [pa.field(name, pa.type_for_alias(kind)) for name, kind in FIELDS.items()]
     if options.candidates:
         fields.append(pa.field("candidates", pa.list_(pa.struct(_CANDIDATE))))
     mentions = pa.field("mentions", pa.list_(pa.struct(fields)))

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from pboh.document import NO_ENTITY, Document, Mention
+from pboh.document import NO_ENTITY, Document
 from pboh.errors import InputError, PbohError, SpanError
 from pboh.files.writing import NOT_JSON
 from pboh.formats.types import check_types
@@ -16,7 +16,10 @@ from pboh.inference.entities import TypedSet
 from pboh.linker import Linker, load, model_folder
 from pboh.model.store import MANIFEST
 
-FIELDS = ("start", "end", "text", *NO_ENTITY, "probability", "nil", "score", "detection")
+_ENTITY = {name: "double" if name == "type_probability" else "string" for name in NO_ENTITY}
+FIELDS = {"start": "int32", "end": "int32", "text": "string", **_ENTITY}
+FIELDS |= dict.fromkeys(("probability", "nil", "score", "detection"), "double")
+"""What is written of a mention, and its types in Arrow."""
 _NULL = msgspec.Raw(b"null")
 OURS = ("id", "mentions", "error")  # columns that are not kept ones
 
@@ -91,7 +94,9 @@ class Annotator:
             document = self._document(text, mentions)
         except PbohError as reason:
             return Answer(None, str(reason).rstrip("."))
-        return Answer([self._plain(mention) for mention in document])
+        shown = self.options.candidates, self.options.explain
+        plain = (mention.to_dict(shown[0], explain=shown[1]) for mention in document)
+        return Answer([{name: values[name] for name in self._fields} for values in plain])
 
     def _document(self, text: str, mentions: Any) -> Document:
         if mentions is None:
@@ -109,10 +114,6 @@ class Annotator:
         return self._given.disambiguate(
             text, spans, overlapping=overlapping, entities=self._only, types=self._types
         )
-
-    def _plain(self, mention: Mention) -> dict[str, Any]:
-        plain = mention.to_dict(self.options.candidates, explain=self.options.explain)
-        return {name: plain[name] for name in self._fields}
 
 
 @lru_cache(maxsize=2)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pboh.canonical.groups import Group, Groups
 
+Record = dict[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Groups of nodes, and a name for each group that no other group has."""
+    """Groups of nodes, a name for each group that no other group has, and the rows of nodes by their ids."""
 
     groups: Groups
     keys: list[str]
+    rows: Mapping[Hashable, int]
 
     @classmethod
-    def of(cls, groups: Groups) -> Merged:
+    def of(cls, groups: Groups, rows: Mapping[Hashable, int] = MappingProxyType({})) -> Merged:
         """Name every group by its label; where two have the same one, later ones get a number."""
         keys, taken = list[str](), set[str]()
         for label in groups.labels:
@@ -26,11 +30,20 @@ class Merged:
                 key, number = f"{label} ({number})", number + 1
             taken.add(key)
             keys.append(key)
-        return cls(groups, keys)
+        return cls(groups, keys, rows)
 
     def key(self, row: int) -> str:
         """The name of a row's group."""
         return self.keys[int(self.groups.number[row])]
+
+    def name(self, id: Hashable) -> str:
+        """The name of a node's group; a node that is unknown is called by its id."""
+        return self.key(self.rows[id]) if id in self.rows else str(id)
+
+    def ends(self, source: Hashable, target: Hashable) -> tuple[str, str] | None:
+        """The names of both ends of an edge; None within a group."""
+        names = self.name(source), self.name(target)
+        return names if names[0] != names[1] else None
 
 
 def facts(group: Group) -> dict[str, Any]:

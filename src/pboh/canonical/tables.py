@@ -13,7 +13,7 @@ import msgspec
 from pboh.canonical.exports import to_cypher, to_turtle
 from pboh.canonical.groups import Groups
 from pboh.errors import InputError
-from pboh.files.compression import DAMAGE, decoded
+from pboh.files.compression import unpacked
 from pboh.files.progress import Report, silent
 from pboh.files.writing import NOT_JSON, written_aside
 from pboh.formats.jsonlines import read_lines
@@ -98,15 +98,11 @@ def _missing(path: Path, name: str, there: Sequence[str]) -> InputError:
 
 def _text(path: Path) -> Iterator[str]:
     """Lines of a text file, which may be compressed."""
-    try:
-        with path.open("rb") as file, io.TextIOWrapper(decoded(file), "utf-8-sig", newline="") as text:
+    with unpacked(path) as (_, reader), io.TextIOWrapper(reader, "utf-8-sig", newline="") as text:
+        try:
             yield from text
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=path) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"this is not text in UTF-8 ({error.reason})", where=path) from None
-    except DAMAGE as error:
-        raise InputError(f"the file cannot be read ({error})", where=path) from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"this is not text in UTF-8 ({error.reason})", where=path) from None
 
 
 def _csv(path: Path, asked: list[str], must: list[str]) -> dict[str, list[str | None]]:
@@ -213,7 +209,10 @@ def write_groups(
         if kind == ".jsonl":
             with aside.open("wb") as file:
                 for number, group in enumerate(groups):
-                    file.write(msgspec.json.encode(_with_ids(group.to_dict(), ids)) + b"\n")
+                    plain = group.to_dict()
+                    for member in plain["members"] if ids else ():
+                        member["id"] = ids[member["row"]]
+                    file.write(msgspec.json.encode(plain) + b"\n")
                     if number % AT_A_TIME == 0:
                         report(number, len(groups), "writing groups")
         elif kind in (".ttl", ".cypher"):
@@ -227,13 +226,6 @@ def write_groups(
                 writer.writerows(rows_of(groups, ids))
         else:
             _write_parquet(groups, ids, aside)
-
-
-def _with_ids(group: dict[str, Any], ids: Sequence[str | None]) -> dict[str, Any]:
-    if ids:
-        for member in group["members"]:
-            member["id"] = ids[member["row"]]
-    return group
 
 
 def _write_parquet(groups: Groups, ids: Sequence[str | None], path: Path) -> None:

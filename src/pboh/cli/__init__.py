@@ -67,9 +67,11 @@ def program(name: str | None = None) -> Any:
 
 
 def _for_rich(command: Any) -> None:
-    """Have help shown as it is written: square brackets are text, and paragraphs fill the line."""
+    """Have help shown as people read it: brackets are text, paragraphs fill the line, flags take no value."""
     for parameter in command.params:
         parameter.help = escape(getattr(parameter, "help", None) or "")
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""  # it takes no value
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     filled = [p.removeprefix("\b\n") if p.startswith("\b") else " ".join(p.split("\n")) for p in paragraphs]
     command.help = escape("\n\n".join(filled))

@@ -156,11 +156,12 @@ def _complaints() -> Callable[[str], None]:
 
 def _to_standard_output(inputs: list[str], model: str | None, asked: Options, workers: int) -> dict[str, Any]:
     from pboh.annotation import annotate_stream
+    from pboh.annotation.job import COUNTED
     from pboh.cli.reading import say_waiting
 
     if "-" in inputs:
         say_waiting("JSON lines")
-    figures = {"documents": 0, "mentions": 0, "linked": 0, "failed_rows": 0}
+    figures = dict.fromkeys(COUNTED, 0)
     for lines, done in annotate_stream(inputs, model, asked, workers=workers, complain=_complaints()):
         sys.stdout.buffer.write(lines)
         sys.stdout.buffer.flush()

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from pboh.cli import app, options
+from pboh.cli import app, options, printing
 from pboh.errors import InputError
 from pboh.files.progress import console, progress, summarise
-from pboh.files.writing import write_json
 
 SHOWN = 10  # notes on standard error; a file with thousands of unknown links must not flood the terminal
 
@@ -95,11 +94,7 @@ def list_(
             facts = overlay.facts(number)
             named = overlay.title(number), overlay.id(number), facts.type, facts.description
             rows.append(dict(zip(keys, named, strict=True)))
-    if json is not None:
-        write_json(json, rows)
-    print("\t".join(key.replace("_", " ") for key in keys))
-    for row in rows:
-        print("\t".join("" if row[key] is None else str(row[key]) for key in keys))
+    printing.show_rows(keys, rows, json)
 
 
 @entities.command("remove")
@@ -225,8 +220,5 @@ def twins(
         }
         for found in find_twins(opened, cosine=cosine, together=together)
     ]
-    if json is not None:
-        write_json(json, rows)
-    print("title", "twin", "links", "links of twin", "cosine", "names", "together", "sure", sep="\t")
-    for row in rows:
-        print(*row.values(), sep="\t")
+    header = ("title", "twin", "links", "links of twin", "cosine", "names", "together", "sure")
+    printing.show_rows(header, rows, json)

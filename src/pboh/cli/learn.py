@@ -35,13 +35,11 @@ def learn_command(
         int, Option("--workers", "-w", min=1, help="Parallel workers; they learn without locks.")
     ] = 2,
     held_out: Annotated[int, Option(help="Pages kept for early stopping.", min=1)] = 1000,
-    longest: Annotated[int, Option(help="Cut longer pages into pieces (0 = never).", min=0)] = 0,
     sample: Annotated[int, Option(help="Learn from this many pages (0 = all).", min=0)] = 0,
     seed: Annotated[int, Option(help="Decides held-out pages and their order.", min=0)] = 0,
     checkpoints: Annotated[
         Path | None, Option(metavar="FOLDER", help="Where to checkpoint.", show_default="MODEL.learning")
     ] = None,
-    every: Annotated[float, Option(help="Seconds between checkpoints.", min=0.0)] = 300.0,
     restart: Annotated[bool, Option("--restart", help="Forget an unfinished run.")] = False,
     json: options.Json = None,
 ) -> None:
@@ -69,12 +67,12 @@ def learn_command(
     with progress("learning") as report:
         figures = learn_parameters(
             folder, corpus,
-            data_options=DataOptions(held_out, longest, sample, seed),
+            data_options=DataOptions(held_out, sample, seed),
             parameter_options=ParameterOptions(min_documents, start, centre, rescaled, tau),
             options=LearningOptions(
                 epochs, rate, pair_rate, decay, adaptive, penalty, pair_penalty, patience, workers, seed
             ),
-            checkpoints=checkpoints, restart=restart, every=every, report=report, epoch_done=epoch_done,
+            checkpoints=checkpoints, restart=restart, report=report, epoch_done=epoch_done,
         )  # fmt: skip
     if json is not None:
         write_json(json, figures)

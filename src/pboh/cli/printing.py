@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
+
+from pboh.files.writing import write_json
 
 if TYPE_CHECKING:
     from pboh.evaluation.tables import Table
@@ -28,6 +31,15 @@ def show(tables: Iterable[Table], policy: Iterable[str] = ()) -> None:
         out.print()
     if policy:
         out.print("[bold]Policy[/]", *(f"- {line}" for line in policy), sep="\n")
+
+
+def show_rows(header: Sequence[str], rows: Sequence[Mapping[str, Any]], json: Path | None) -> None:
+    """Print rows with tabs between their values, and write them as JSON if a file was named."""
+    if json is not None:
+        write_json(json, rows)
+    print(*(name.replace("_", " ") for name in header), sep="\t")
+    for row in rows:
+        print(*("" if value is None else value for value in row.values()), sep="\t")
 
 
 def _drawn(table: Table) -> RichTable:

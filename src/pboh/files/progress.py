@@ -30,6 +30,16 @@ def silent(done: float, total: float | None = None, detail: str = "") -> None:
     """Report to nobody: the default of every library function."""
 
 
+def within(report: Report, begin: float, end: float, name: str = "") -> Report:
+    """A report of a part of some work, which is from ``begin`` to ``end`` (shares of one) of the whole."""
+
+    def part(done: float, total: float | None = None, detail: str = "") -> None:
+        share = min(done / (total or 1), 1.0)
+        report(begin + (end - begin) * share, 1.0, ": ".join(filter(None, (name, detail))))
+
+    return part
+
+
 @contextmanager
 def progress(title: str, *, continues: bool = False) -> Iterator[Report]:
     """Show how far a block is: a bar on a terminal, a line now and then elsewhere; yields what to call.

@@ -23,10 +23,6 @@ def _ranged(default: float, least: float, most: float) -> Any:
     return field(default=default, metadata={"range": (least, most)})
 
 
-def _paper_layers() -> dict[str, float]:
-    return {layer: float(layer == "lower") for layer in LAYERS}
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What is maximised and how. The defaults of this class are the paper's; :data:`DEFAULT` is ours.
@@ -36,7 +32,9 @@ class Settings:
 
     system: str = "pboh"  # which terms of Eq. (c2) are on, see SYSTEMS
     # candidates (section "Candidate Selection")
-    layers: dict[str, float] = field(default_factory=_paper_layers)  # weight of each name layer, 0 = off
+    layers: dict[str, float] = field(  # weight of each name layer, 0 = off
+        default_factory=lambda: {layer: float(layer == "lower") for layer in LAYERS}
+    )
     popularity: float = _ranged(0.0, 0, 10)  # exponent of an entity's links in layers made from titles
     fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
     fuzzy_distance: float = _ranged(0.5, 0, 1)  # a name at this distance or farther is another name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from pboh.canonical.graph import Merged, by_key, combined, united
+from pboh.canonical.graph import Record, united
 from pboh.canonical.groups import Groups
 from pboh.errors import InputError, MissingExtraError
 from pboh.files.writing import check_outputs, written_aside
+from pboh.integrations.graphs import Fields, merge_records
 from pboh.linker import Linker
 
 try:
@@ -18,8 +18,10 @@ try:
 except ImportError:
     raise MissingExtraError.of("pyarrow", "train") from None
 
-Record = dict[str, Any]
 ENTITIES, RELATIONSHIPS, TEXT_UNITS = "entities", "relationships", "text_units"
+_FIELDS = Fields(
+    "title", "type", "source", "target", {"description": "\n"}, ("text_unit_ids",), ("frequency", "weight")
+)
 NEEDED = {ENTITIES: ("id", "title"), RELATIONSHIPS: ("id", "source", "target"), TEXT_UNITS: ("id",)}
 
 
@@ -39,52 +41,23 @@ def merge_tables(
         raise InputError("there is no table entities")
     entities = tables[ENTITIES].to_pylist()
     relations = tables[RELATIONSHIPS].to_pylist() if RELATIONSHIPS in tables else []
-    titles = [record["title"] or "" for record in entities]
-    known = set(titles)
-    edges = [(r["source"], r["target"]) for r in relations if {r["source"], r["target"]} <= known]
-    groups = linker.canonical(
-        titles,
-        [record.get("description") for record in entities],
-        [record.get("type") for record in entities],
-        edges, threshold=threshold,
-    )  # fmt: skip
-    merged = Merged.of(groups)
-    key = {title: merged.key(row) for row, title in reversed(list(enumerate(titles)))}
-    new_relations, relation_id = _relations(relations, key)
-    together = by_key(entities, lambda r: key[r["title"] or ""])
-    new_entities = [_one(some) | {"title": key[some[0]["title"] or ""]} for some in together]
+    contexts = [record.get("description") for record in entities]
+    merged, new_entities, new_relations = merge_records(
+        linker, entities, relations, contexts, _FIELDS, threshold
+    )
     _count(new_entities, new_relations)
     out = {ENTITIES: _table(new_entities, tables[ENTITIES])}
     if RELATIONSHIPS in tables:
         out[RELATIONSHIPS] = _table(new_relations, tables[RELATIONSHIPS])
     if TEXT_UNITS in tables:
-        first = {key[r["title"]]: r["id"] for r in reversed(entities)}
-        entity_id = {r["id"]: first[key[r["title"]]] for r in entities}
+        entity = {r["title"]: r["id"] for r in new_entities}
+        entity_id = {r["id"]: entity[merged.name(r["title"] or "")] for r in entities}
+        relation = {(r["source"], r["target"]): r["id"] for r in new_relations}
+        ends = {r["id"]: merged.ends(r["source"], r["target"]) for r in relations}
+        relation_id = {id: relation[pair] if pair else None for id, pair in ends.items()}
         units = [_unit(r, entity_id, relation_id) for r in tables[TEXT_UNITS].to_pylist()]
         out[TEXT_UNITS] = _table(units, tables[TEXT_UNITS])
-    return out, groups
-
-
-def _one(some: list[Record]) -> Record:
-    return combined(some, {"description": "\n"}, lists=("text_unit_ids",), sums=("frequency", "weight"))
-
-
-def _relations(relations: list[Record], key: Mapping[str, str]) -> tuple[list[Record], dict[str, str | None]]:
-    """Relationships between groups, and the id of each old one's new one (None if it disappeared)."""
-
-    def ends(record: Record) -> tuple[str, str] | None:
-        source, target = (
-            key.get(record["source"], record["source"]),
-            key.get(record["target"], record["target"]),
-        )
-        return None if source == target else (source, target)
-
-    new, ids = list[Record](), dict[str, str | None].fromkeys(r["id"] for r in relations)
-    for some in by_key(relations, ends):
-        source, target = ends(some[0]) or ("", "")
-        new.append(_one(some) | {"source": source, "target": target})
-        ids |= dict.fromkeys((r["id"] for r in some), some[0]["id"])
-    return new, ids
+    return out, merged.groups
 
 
 def _count(entities: list[Record], relations: list[Record]) -> None:

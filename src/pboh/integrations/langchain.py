@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from pboh.canonical.graph import Merged, facts
+from pboh.canonical.graph import facts
 from pboh.errors import MissingExtraError
+from pboh.integrations.graphs import Node, merge
 from pboh.linker import Linker, load
 
 try:
@@ -29,12 +30,13 @@ class EntityLinker(BaseDocumentTransformer):
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> Sequence[Document]:
         """Copies of the documents with their entities; their texts are unchanged."""
-        return [self._linked(document) for document in documents]
-
-    def _linked(self, document: Document) -> Document:
-        found = self.linker.link(document.page_content, **self.options)
-        entities = [mention.to_dict(candidates=0) for mention in found]
-        return document.model_copy(update={"metadata": {**document.metadata, "entities": entities}})
+        linked = []
+        for document in documents:
+            found = self.linker.link(document.page_content, **self.options)
+            entities = [mention.to_dict(candidates=0) for mention in found]
+            metadata = {**document.metadata, "entities": entities}
+            linked.append(document.model_copy(update={"metadata": metadata}))
+        return linked
 
 
 def merge_graph_documents(
@@ -46,37 +48,25 @@ def merge_graph_documents(
     ``source``. The text of the source is the context of the names. Relationships lead to the merged nodes;
     those within a group, and repeated ones, disappear.
     """
-    nodes = [(number, node) for number, one in enumerate(documents) for node in one.nodes]  # type: ignore[attr-defined]
-    row = {(number, node.id): at for at, (number, node) in reversed(list(enumerate(nodes)))}
-    edges = [
-        (row[number, relation.source.id], row[number, relation.target.id])
-        for number, one in enumerate(documents)
-        for relation in one.relationships  # type: ignore[attr-defined]
-        if (number, relation.source.id) in row and (number, relation.target.id) in row
-    ]
-    groups = (linker or load()).canonical(
-        [str(node.id) for _, node in nodes],
-        [_text(documents[number]) for number, _ in nodes],
-        [None if node.type == "Node" else node.type for _, node in nodes],
-        edges, threshold=threshold,
-    )  # fmt: skip
-    merged = Merged.of(groups)
+    nodes, edges = list[Node](), list[tuple[Any, Any]]()
+    for number, one in enumerate(cast(Sequence[Any], documents)):
+        text = one.source.page_content if getattr(one, "source", None) is not None else None
+        for node in one.nodes:
+            kind = None if node.type == "Node" else node.type
+            nodes.append(Node((number, node.id), str(node.id), text, kind))
+        edges += [((number, r.source.id), (number, r.target.id)) for r in one.relationships]
+    merged = merge(linker or load(), nodes, edges, threshold)
 
     def moved(number: int, node: Any) -> Any:
-        at = row.get((number, node.id))
+        at = merged.rows.get((number, node.id))
         if at is None:
             return node
-        group = groups.of(at)
+        group = merged.groups.of(at)
         properties = {**node.properties, **facts(group)}
         kind = group.type if group.type and node.type == "Node" else node.type
         return node.model_copy(update={"id": merged.key(at), "type": kind, "properties": properties})
 
     return [_moved(one, number, moved) for number, one in enumerate(documents)]
-
-
-def _text(document: Any) -> str | None:
-    source = getattr(document, "source", None)
-    return source.page_content if source is not None else None
 
 
 def _moved(document: Any, number: int, moved: Any) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pboh.canonical.graph import Merged, facts
+from pboh.canonical.graph import facts
 from pboh.canonical.groups import Groups
 from pboh.errors import MissingExtraError
+from pboh.integrations.graphs import Node, merge
 from pboh.linker import Linker, load
 
 try:
@@ -118,26 +119,21 @@ class _Moved:
         self, nodes: Sequence[Any], relations: Sequence[Any], contexts: Sequence[str | None], linker: Linker,
         threshold: float | None,
     ) -> None:  # fmt: skip
-        names = [node.name if isinstance(node, EntityNode) else node.id for node in nodes]
-        ids = {node.id: row for row, node in reversed(list(enumerate(nodes)))}
-        edges = [
-            (ids[r.source_id], ids[r.target_id])
-            for r in relations
-            if r.source_id in ids and r.target_id in ids
-        ]
-        types = [None if node.label in ("entity", "node") else node.label for node in nodes]
-        self.groups = linker.canonical(names, contexts, types, edges, threshold=threshold)
-        merged = Merged.of(self.groups)
-        self._new = {node.id: self._made(node, ids[node.id], merged) for node in nodes}
-        self.targets = {
-            new.id for old, new in self._new.items() if old != new.id
-        }  # nodes that others are merged into
-
-    def _made(self, node: Any, row: int, merged: Merged) -> Any:
-        if not isinstance(node, EntityNode):
-            return node
-        properties = {**node.properties, **facts(self.groups.of(row))}
-        return node.model_copy(update={"name": merged.key(row), "properties": properties})
+        given = []
+        for node, context in zip(nodes, contexts, strict=True):
+            name = node.name if isinstance(node, EntityNode) else node.id
+            kind = None if node.label in ("entity", "node") else node.label
+            given.append(Node(node.id, name, context, kind))
+        merged = merge(linker, given, ((r.source_id, r.target_id) for r in relations), threshold)
+        self.groups = merged.groups
+        self._new = {node.id: node for node in nodes}
+        for node in nodes:
+            if isinstance(node, EntityNode):
+                properties = {**node.properties, **facts(self.groups.of(merged.rows[node.id]))}
+                new = {"name": merged.name(node.id), "properties": properties}
+                self._new[node.id] = node.model_copy(update=new)
+        # nodes that others are merged into
+        self.targets = {new.id for old, new in self._new.items() if old != new.id}
 
     def node(self, node: Any) -> Any:
         """The node that another one became."""
@@ -147,14 +143,12 @@ class _Moved:
         """Relations between the new nodes, each once; those within a group are gone."""
         found: dict[tuple[str, str, str], Relation] = {}
         for old in relations:
-            source, target = (self._id(end) for end in (old.source_id, old.target_id))
+            ends = (old.source_id, old.target_id)
+            source, target = (self._new[end].id if end in self._new else end for end in ends)
             if source != target or old.source_id == old.target_id:
                 new = old.model_copy(update={"source_id": source, "target_id": target})
                 found.setdefault((source, old.label, target), new)
         return list(found.values())
-
-    def _id(self, id: str) -> str:
-        return self._new[id].id if id in self._new else id
 
 
 def _once(nodes: Iterable[Any]) -> list[Any]:

@@ -244,7 +244,10 @@ class PbohLinker(StoredAsBytes, Pipe):
             label = (place in hinted and hinted[place].label) or label
             span = doc.char_span(*place, label=label, alignment_mode=self.cfg["alignment_mode"])
             if span is None or not taken.isdisjoint(range(span.start, span.end)):
-                self._lost(mention)
+                self.alignment["lost"] += 1
+                level = logging.WARNING if self.alignment["lost"] == 1 else logging.DEBUG
+                what = "%s: %r at %d does not fall on tokens and was left out (alignment counts these)"
+                _log.log(level, what, self.name, mention.text, mention.start)
                 continue
             taken.update(range(span.start, span.end))
             self.alignment["exact" if (span.start_char, span.end_char) == place else "moved"] += 1
@@ -252,12 +255,6 @@ class PbohLinker(StoredAsBytes, Pipe):
             placed[span.start_char, span.end_char] = mention
         doc.ents = sorted(ents, key=lambda span: span.start)
         return placed
-
-    def _lost(self, mention: Mention) -> None:
-        self.alignment["lost"] += 1
-        level = logging.WARNING if self.alignment["lost"] == 1 else logging.DEBUG
-        what = "%s: %r at %d does not fall on tokens and was left out (alignment counts such mentions)"
-        _log.log(level, what, self.name, mention.text, mention.start)
 
     def _set_kb_ids(self, doc: Doc, answers: dict[tuple[int, int], Mention]) -> None:
         """Write ``ent.kb_id_`` on every token of an entity, as spaCy's entity_linker does."""

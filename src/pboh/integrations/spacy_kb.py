@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -94,7 +95,7 @@ class PbohKnowledgeBase(StoredAsBytes, KnowledgeBase):  # type: ignore[misc]
         self._vectors = EntityVectors(self.linker.model, self.entity_vector_length)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.vocab, self.entity_vector_length, self.options)
+        return partial(PbohKnowledgeBase, **self.options), (self.vocab, self.entity_vector_length)
 
     def __len__(self) -> int:
         model = self.linker.model
@@ -189,7 +190,3 @@ class PbohKnowledgeBase(StoredAsBytes, KnowledgeBase):  # type: ignore[misc]
             self._open({name: stored[name] for name in ("model", "candidates", "settings")})
         warn_of_another_model(self.linker, stored)
         return self
-
-
-def _rebuild(vocab: Vocab, length: int, options: dict[str, Any]) -> PbohKnowledgeBase:
-    return PbohKnowledgeBase(vocab, length, **options)

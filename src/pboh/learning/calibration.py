@@ -25,7 +25,7 @@ from pboh.errors import InputError
 from pboh.evaluation.breakdowns import calibration
 from pboh.evaluation.datasets.derived import readings, sentences
 from pboh.evaluation.metrics import Floats, Scores, micro_scores
-from pboh.files.progress import Report, silent
+from pboh.files.progress import Report, silent, within
 from pboh.inference.entities import EntitySet
 from pboh.inference.reliability import EVIDENCE, Reliability, answer_features
 from pboh.inference.spans import Span
@@ -320,19 +320,15 @@ def calibrate(
     with nullcontext() if complete else suppress(InputError):  # pages may have too few silver sentences
         if linker.finder is not None:
             whole = [page for page in pages if page.whole is None]
-            fitted["names"] = _names(plain, whole, complete, partial(report_stage, report, stages))
+            last = within(report, len(tasks) / stages, 1, "names")
+            fitted["names"] = _names(plain, whole, complete, last)
             fitted["names"]["fitted"]["documents"] = [f"{d.name} ({len(d)})" for d in everything]
     report(stages, stages)
     return fitted
 
 
-def report_stage(report: Report, stages: int, share: float) -> None:
-    """Say how much of the last stage is done."""
-    report(stages - 1 + share, stages, "names")
-
-
 def _names(
-    linker: Linker, pages: Sequence[GoldDocument], complete: Sequence[Dataset], report: partial[None]
+    linker: Linker, pages: Sequence[GoldDocument], complete: Sequence[Dataset], report: Report
 ) -> dict[str, Any]:
     """Fit the decision on names on silver sentences of pages and on complete gold, whole and as sentences."""
     silver, annotations = SilverPages(linker), [document for dataset in complete for document in dataset]

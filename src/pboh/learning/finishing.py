@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from pboh.evaluation.breakdowns import calibration_of
 from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.end_to_end import evaluate_end_to_end
 from pboh.evaluation.runner import evaluate
-from pboh.files.progress import Report, silent
+from pboh.files.progress import Report, silent, within
 from pboh.learning.calibration import calibrate
 from pboh.learning.store import store_calibration, target
 from pboh.linker import load
@@ -83,12 +82,8 @@ def judge(model: Path, datasets: Sequence[Dataset], report: Report = silent) -> 
     if not pages:
         return {}
     linker = load(model)
-
-    def half(number: int, done: float, total: float | None = None, detail: str = "") -> None:
-        report(number + done / (total or 1), 2, detail)
-
-    [given] = evaluate(linker, pages, samples=0, report=partial(half, 0)).runs
-    [raw] = evaluate_end_to_end(linker, pages, mentions="all", report=partial(half, 1))
+    [given] = evaluate(linker, pages, samples=0, report=within(report, 0, 0.5)).runs
+    [raw] = evaluate_end_to_end(linker, pages, mentions="all", report=within(report, 0.5, 1))
     return {
         "pages": raw.documents,
         "links": raw.gold,

@@ -123,14 +123,6 @@ class Model:
         facts = self.overlay(entity).facts(entity)
         return facts._replace(type="unknown") if not facts.type and "entity_type" in self.arrays else facts
 
-    def type(self, entity: int) -> str | None:
-        """Type of an entity; None in a model without types."""
-        return self.facts(entity).type
-
-    def description(self, entity: int) -> str | None:
-        """What an entity is, in a few words, if the model knows."""
-        return self.facts(entity).description
-
     def type_codes(self, entities: Array) -> Array:
         """Codes of the types of entities, 0 (unknown) also for numbers that are none."""
         codes = np.zeros(entities.shape, np.uint8)

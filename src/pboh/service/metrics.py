@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 
@@ -18,24 +19,16 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        self.requests = Counter(
-            "pboh_requests", "Requests answered.", ("method", "route", "status"), registry=registry
+        counter, histogram = partial(Counter, registry=registry), partial(Histogram, registry=registry)
+        labels = ("method", "route", "status")
+        self.requests = counter("pboh_requests", "Requests answered.", labels)
+        self.seconds = histogram(
+            "pboh_request_seconds", "Time to answer a request.", ("route",), buckets=_SECONDS
         )
-        self.seconds = Histogram(
-            "pboh_request_seconds",
-            "Time to answer a request.",
-            ("route",),
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.documents = Counter("pboh_documents", "Documents resolved.", registry=registry)
-        self.mentions = Counter("pboh_mentions", "Mentions in them.", registry=registry)
-        self.unlinked = Counter(
-            "pboh_unlinked_mentions", "Mentions left without an entity.", registry=registry
-        )
-        self.rounds = Histogram(
-            "pboh_rounds", "Rounds of belief propagation per document.", buckets=_ROUNDS, registry=registry
-        )
+        self.documents = counter("pboh_documents", "Documents resolved.")
+        self.mentions = counter("pboh_mentions", "Mentions in them.")
+        self.unlinked = counter("pboh_unlinked_mentions", "Mentions left without an entity.")
+        self.rounds = histogram("pboh_rounds", "Rounds of belief propagation per document.", buckets=_ROUNDS)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request; ``route`` is a template such as `/v1/entities/{title}`, so labels stay few."""

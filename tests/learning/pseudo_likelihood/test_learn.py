@@ -81,15 +81,6 @@ def test_links_of_disambiguation_pages_are_no_documents(tmp_path):
     assert data.figures["links"] == sum(page not in (3, 4) for page, _, _ in links)
 
 
-def test_long_documents_are_cut_into_pieces_that_lose_nothing(folders):
-    model = store.open_model(folders[0])
-    whole = read_training_data(folders[1], model, DataOptions(held_out=5))
-    cut = read_training_data(folders[1], model, DataOptions(held_out=5, longest=3))
-    np.testing.assert_array_equal(whole.train.gold, cut.train.gold)
-    assert np.diff(cut.train.offsets).max() == 3
-    assert set(whole.train.offsets) < set(cut.train.offsets)
-
-
 def test_a_sample_of_pages(folders):
     data = read_training_data(folders[1], store.open_model(folders[0]), DataOptions(held_out=5, pages=20))
     assert data.train.offsets.size - 1 == 20
@@ -199,7 +190,7 @@ def test_a_killed_run_resumes_and_ends_where_an_uninterrupted_one_does(tmp_path,
     links = random_links(400)
     corpus = write_corpus(tmp_path / "corpus", links)
     model, control = write_model(tmp_path / "model", links), write_model(tmp_path / "control", links)
-    options = ["--min-documents", "2", "--workers", str(threads), "--every", "0", "--patience", "1000000"]
+    options = ["--min-documents", "2", "--workers", str(threads), "--patience", "1000000"]
     process = run_command(model, corpus, *options, "--epochs", "1000000")
     checkpoint = tmp_path / "model.learning" / CHECKPOINT
     deadline = time.monotonic() + 120

@@ -149,12 +149,12 @@ def test_types_stay_and_descriptions_of_what_is_linked_most(typed_linker, tmp_pa
     small = pruned("all")
     described = []
     for e in range(model.entities):
-        assert small.type(e) == model.type(e) and small.description(e) == model.description(e)
+        assert small.facts(e)[::2] == model.facts(e)[::2]  # type and description
         assert abs(int(small["entity_type_sure"][e]) - int(model["entity_type_sure"][e])) <= 16
-        described += [e] * bool(model.description(e))
-    assert pruned("none", descriptions=0).description(described[0]) is None
+        described += [e] * bool(model.facts(e).description)
+    assert pruned("none", descriptions=0).facts(described[0]).description is None
     few = pruned("few", descriptions=6e-5)
-    kept = [e for e in described if few.description(e)]
+    kept = [e for e in described if few.facts(e).description]
     assert 0 < len(kept) < len(described)
     assert min(map(model.links, kept)) >= max(model.links(e) for e in described if e not in kept)
 

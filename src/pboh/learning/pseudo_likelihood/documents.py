@@ -20,6 +20,7 @@ from pboh.files.writing import read_json
 from pboh.learning.pseudo_likelihood.kernels import Array, Documents, Names
 from pboh.model.names import Layer
 from pboh.model.store import Model
+from pboh.model.tables import run_starts
 from pboh.text.folding import squeeze
 from pboh.text.hashing import look_up
 
@@ -29,7 +30,6 @@ class DataOptions:
     """Which documents to learn from; recorded with the result."""
 
     held_out: int = 1000  # pages kept for early stopping (at most a tenth of all)
-    longest: int = 0  # cut longer documents into pieces of at most this many links, 0 = never
     pages: int = 0  # learn from a sample of this many pages, 0 = all
     seed: int = 0
 
@@ -71,7 +71,7 @@ def read_training_data(
     held = _chosen_pages(page, options)
     role = held[page]
     page, entry, role = page[role >= 0], entry[role >= 0], role[role >= 0]
-    data = _laid_out(page, entry, role == 1, model, options)
+    data = _laid_out(page, entry, role == 1, model)
     data.figures = {"links": links, "links_of_the_model": int((role >= 0).sum()), **data.figures}
     return data
 
@@ -148,7 +148,7 @@ def _chosen_pages(page: Array, options: DataOptions) -> Array:
     return role
 
 
-def _laid_out(page: Array, entry: Array, held: Array, model: Model, options: DataOptions) -> TrainingData:
+def _laid_out(page: Array, entry: Array, held: Array, model: Model) -> TrainingData:
     """Number names and parameters by the training links; held-out links without a parameter fall away."""
     counts = np.bincount(entry[~held], minlength=model["name_entity"].size)
     kept = np.flatnonzero(counts)
@@ -161,9 +161,9 @@ def _laid_out(page: Array, entry: Array, held: Array, model: Model, options: Dat
     _, starts, name_of = np.unique(owner, return_index=True, return_inverse=True)
     names = Names(np.append(starts, kept.size), model["name_entity"][kept].astype(np.int32))
     name_of = name_of.astype(np.int32)
-    train = _documents(page[~held], number[entry[~held]], name_of, options.longest)
+    train = _documents(page[~held], number[entry[~held]], name_of)
     answerable = number[entry[held]] >= 0
-    test = _documents(page[held][answerable], number[entry[held]][answerable], name_of, options.longest)
+    test = _documents(page[held][answerable], number[entry[held]][answerable], name_of)
     figures = {
         "documents": train.offsets.size - 1,
         "training_links": train.gold.size,
@@ -176,17 +176,7 @@ def _laid_out(page: Array, entry: Array, held: Array, model: Model, options: Dat
     return TrainingData(train, test, names, kept, counts[kept].astype(np.float64), model.entities, figures)
 
 
-def _documents(page: Array, gold: Array, name_of: Array, longest: int) -> Documents:
-    """Cut a row of links into pages, and pages into even pieces of at most ``longest`` links."""
-    starts = (
-        np.flatnonzero(np.concatenate(([True], page[1:] != page[:-1]))) if page.size else np.empty(0, int)
-    )
-    offsets = np.append(starts, page.size).astype(np.int64)
-    if longest > 0 and page.size:
-        sizes = np.diff(offsets)
-        pieces = -(-sizes // longest)
-        first = np.repeat(np.cumsum(pieces) - pieces, pieces)
-        part = np.arange(pieces.sum()) - first
-        cuts = np.repeat(offsets[:-1], pieces) + part * np.repeat(sizes, pieces) // np.repeat(pieces, pieces)
-        offsets = np.append(cuts, page.size).astype(np.int64)
-    return Documents(offsets, name_of[gold], gold.astype(np.int32))
+def _documents(page: Array, gold: Array, name_of: Array) -> Documents:
+    """Cut a row of links into pages."""
+    starts = run_starts(page) if page.size else np.empty(0, np.int64)
+    return Documents(np.append(starts, page.size).astype(np.int64), name_of[gold], gold.astype(np.int32))

@@ -38,7 +38,6 @@ def learn(
     options: LearningOptions | None = None,
     checkpoints: Path | None = None,
     restart: bool = False,
-    every: float = 300.0,
     report: Report = silent,
     epoch_done: Callable[[dict[str, float]], None] = lambda entry: None,
 ) -> dict[str, Any]:
@@ -69,10 +68,9 @@ def learn(
 
     def save(better: bool) -> None:
         store.save(learner, better)
-        if learner.state.position == 0:
-            epoch_done(learner.state.history[-1])
+        epoch_done(learner.state.history[-1])
 
-    history = learner.run(report, save=save, every=every)
+    history = learner.run(report, save=save)
     rho, lam = store.best()
     description = {**recipe, "history": history, "best_epoch": learner.state.best_epoch}
     attach(folder, learned_arrays(model, data.entry, rho, parameters.pairs, lam), description)

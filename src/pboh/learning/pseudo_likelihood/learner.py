@@ -55,9 +55,6 @@ class State:
     """How far a run is: enough to continue it as if it had never stopped."""
 
     epoch: int = 0
-    position: int = 0  # documents of the epoch that are done
-    sums: list[float] = field(default_factory=lambda: [0.0, 0, 0])  # Σ log p, right, links of the epoch
-    seconds: float = 0.0  # of the epoch so far
     history: list[dict[str, float]] = field(default_factory=list)
     best_loss: float = float("inf")
     best_epoch: int = -1
@@ -123,22 +120,21 @@ class Learner:
         self.state = State()
 
     def run(
-        self,
-        report: Report = silent,
-        *,
-        save: Callable[[bool], None] = lambda better: None,
-        every: float = 300.0,
+        self, report: Report = silent, *, save: Callable[[bool], None] = lambda better: None
     ) -> list[dict[str, float]]:
-        """Learn; ``save(better)`` is called after each epoch and, inside long ones, every few seconds.
+        """Learn; ``save(better)`` is called after each epoch.
 
         ``better`` says that the held-out loss is the best so far: these parameters are the result.
         """
         state, options = self.state, self.options
         with workers(self.parameters, options.threads) as run:
             if not state.history:
-                self._judge(0.0, [0.0, 0, 0], save)
+                save(self._judged([0.0, 0, 0], 0.0))
             while state.epoch < options.epochs and not self.finished:
-                self._epoch(run, report, save, every)
+                began = perf_counter()
+                sums = self._epoch(run, report)
+                state.epoch += 1
+                save(self._judged(sums, perf_counter() - began))
         return state.history
 
     @property
@@ -146,40 +142,29 @@ class Learner:
         """Whether the held-out loss has stopped falling."""
         return len(self.state.history) - 1 - self.state.best_epoch >= self.options.patience
 
-    def _epoch(self, run: Any, report: Report, save: Callable[[bool], None], every: float) -> None:
-        state, p, size = self.state, self.parameters, self.train.offsets.size - 1
-        order = np.random.default_rng((self.options.seed, state.epoch)).permutation(size)
-        steps = self.options.steps(state.epoch, size)
+    def _epoch(self, run: Any, report: Report) -> list[float]:
+        """Learn from all documents once; returns Σ log p, links right, links."""
+        p, size, epoch = self.parameters, self.train.offsets.size - 1, self.state.epoch
+        order = np.random.default_rng((self.options.seed, epoch)).permutation(size)
+        steps, latest = self.options.steps(epoch, size), self.state.history[-1]
 
         def block(begin: int, end: int, scratch: tuple[Array, Array]) -> Any:
             return kernels.learn(order, begin, end, self.train, p, steps, *scratch)
 
-        saved = perf_counter()
-        while state.position < size:
-            began = perf_counter()
-            stop = min(state.position + max(size // 20, BLOCK * self.options.threads), size)
-            for result in run(block, state.position, stop):
-                state.sums = [float(a + b) for a, b in zip(state.sums, result, strict=True)]
-            state.position = stop
-            state.seconds += perf_counter() - began
-            loss = -state.sums[0] / max(state.sums[2], 1)
-            latest = state.history[-1]
-            report(
-                state.epoch + state.position / size,
-                self.options.epochs,
-                f"loss {loss:.4f}, held out {latest['loss']:.4f} ({latest['accuracy']:.2%} right)",
-            )
-            if state.position < size and perf_counter() - saved > every:
-                save(False)
-                saved = perf_counter()
+        sums, step = [0.0, 0, 0], max(size // 20, BLOCK * self.options.threads)
+        for start in range(0, size, step):
+            stop = min(start + step, size)
+            for result in run(block, start, stop):
+                sums = [float(a + b) for a, b in zip(sums, result, strict=True)]
+            known = f"held out {latest['loss']:.4f} ({latest['accuracy']:.2%} right)"
+            detail = f"loss {-sums[0] / max(sums[2], 1):.4f}, {known}"
+            report(epoch + stop / size, self.options.epochs, detail)
         kernels.settle(p.rho, float(size), steps.rho)
         kernels.settle(p.lam, float(size), steps.lam)
-        sums, seconds = state.sums, state.seconds
-        state.epoch, state.position, state.sums, state.seconds = state.epoch + 1, 0, [0.0, 0, 0], 0.0
-        self._judge(seconds, sums, save)
+        return sums
 
-    def _judge(self, seconds: float, sums: list[float], save: Callable[[bool], None]) -> None:
-        """Note how the held-out pages fare after an epoch."""
+    def _judged(self, sums: list[float], seconds: float) -> bool:
+        """Note how the held-out pages fare after an epoch; returns whether better than ever."""
         state = self.state
         entry = held_out(self.held, self.parameters, self.options.threads)
         links = max(sums[2], 1)
@@ -191,4 +176,4 @@ class Learner:
         better = entry["loss"] < state.best_loss
         if better:
             state.best_loss, state.best_epoch = entry["loss"], state.epoch
-        save(better)
+        return better

@@ -65,9 +65,7 @@ def _one(call: Call, document: schemas.BatchDocument, given: schemas.BatchReques
 
 def factor_graph(call: Call) -> Any:
     """The document's factor graph and the beliefs of every round: what the page draws."""
-    given = call.json(schemas.GraphRequest)
-    asked = {"threshold": given.threshold, "mentions": given.find, "types": given.types}
-    document = _resolved(call, given, given.overlapping, **asked)
+    document = _drawn(call, call.json(schemas.GraphRequest))
     if len(document) > call.limits.mentions:
         raise too_many(len(document), "mentions", call.limits.mentions)
     return graph(document)
@@ -76,13 +74,18 @@ def factor_graph(call: Call) -> Any:
 def explain(call: Call) -> Any:
     """The terms of the score of every candidate of one mention."""
     given = call.json(schemas.ExplainRequest)
-    asked = {"threshold": given.threshold, "mentions": given.find, "types": given.types}
-    document = _resolved(call, given, given.overlapping, **asked)
+    document = _drawn(call, given)
     if given.mention >= len(document):
         raise RequestError(422, f"there is no mention {given.mention}: the document has {len(document)}")
     mention = document.mentions[given.mention]
     explained = (mention.explain(candidate.entity) for candidate in mention.candidates)
     return {"explanations": [{**e.to_dict(), "url": e.entity.url} for e in explained if e is not None]}
+
+
+def _drawn(call: Call, given: schemas.GraphRequest) -> Document:
+    """The document that is drawn or explained: the one that linking or disambiguating answers."""
+    asked = {"threshold": given.threshold, "mentions": given.find, "types": given.types}
+    return _resolved(call, given, given.overlapping, **asked)
 
 
 def _resolved(call: Call, given: Any, overlapping: bool, **options: Any) -> Document:
