@@ -29,6 +29,7 @@ def build(
         int, Option(min=0, max=512, help="Dimensions of the vectors of entities and words; 0 for none.")
     ] = 96,
     merge_twins: options.MergeTwins = False,
+    word_rows: options.WordRows = 500_000_000,
     json: options.Json = None,
 ) -> None:
     """Lay counts out as a memory-mapped model.
@@ -44,7 +45,7 @@ def build(
 
     began = perf_counter()
     with progress("building") as report:
-        asked = BuildOptions(top, derived_names, fuzzy, vectors, merge_twins)
+        asked = BuildOptions(top, derived_names, fuzzy, vectors, merge_twins, word_rows)
         info = build_model(counts, out, asked, report, parse_size(memory))
     added = {}
     if finder is not None:

@@ -116,6 +116,10 @@ Top = Annotated[int, Option("--top", min=1, max=255, help="Entities kept per nam
 MergeTwins = Annotated[
     bool, Option("--merge-twins", help="Merge entities that are surely one under two titles.")
 ]
+WordRows = Annotated[
+    int,
+    Option("--word-rows", min=1, metavar="ROWS", help="Counts of words around links to keep at most."),
+]
 NamesInText = Annotated[
     bool, Option(help="Count where names occur in the text, linked or not; pboh link needs it.")
 ]

@@ -25,6 +25,7 @@ def train_command(
     top: options.Top = 64,
     names_in_text: options.NamesInText = True,
     merge_twins: options.MergeTwins = False,
+    word_rows: options.WordRows = 500_000_000,
     hold_out: Annotated[
         int | None,
         Option(min=0, metavar="PAGES", help="Pages to set aside.", show_default="1 in 20, at most 1000"),
@@ -79,7 +80,7 @@ def train_command(
         made = train(
             dumps, out,
             extraction=Options(red_links=red_links, language=language, hold_out=hold_out), counting=counting,
-            building=BuildOptions(entries_per_name=top, merge_twins=merge_twins),
+            building=BuildOptions(entries_per_name=top, merge_twins=merge_twins, word_rows=word_rows),
             fitting=None if no_fit else FitOptions(gold=tuple(gold or ())),
             memory=parse_size(memory), workers=workers, keep_work=keep_work, report=report,
         )  # fmt: skip

@@ -58,7 +58,8 @@ class Usage:
     def stage(self, name: str) -> Iterator[None]:
         """What is used in the block is used by this stage; what others left in memory is given back."""
         release()
-        self._give_pages_back()
+        give_pages_back()
+        self._floor = _pages_of_files()  # libraries
         used, started, worked = self.stages.setdefault(name, Used()), time.monotonic(), _processor_seconds()
         self._look(used, rarely=True)
         self._stage = name
@@ -87,14 +88,9 @@ class Usage:
         while not self._done.wait(EVERY):
             looks += 1
             if _pages_of_files() > self._floor + self._pages:
-                self._give_pages_back()
+                give_pages_back()  # what is left says nothing of libraries: others read on meanwhile
             if looks % MEMORY_EVERY == 0 and (used := self.stages.get(self._stage)):
                 self._look(used, rarely=looks % RARELY == 0)
-
-    def _give_pages_back(self) -> None:
-        """Let go of mapped arrays; what is left are libraries."""
-        give_pages_back()
-        self._floor = _pages_of_files()
 
     def _look(self, used: Used, rarely: bool) -> None:
         """Look at the memory of known processes; now and then, look for new ones and at the disk."""

@@ -18,7 +18,8 @@ import pboh
 from pboh.errors import CountsError, InputError
 from pboh.files.by_hash import ByHash
 from pboh.files.database import arrow_batches, database_errors, open_database, quoted
-from pboh.files.memory import processors
+from pboh.files.mapped import give_pages_back
+from pboh.files.memory import processors, release
 from pboh.files.progress import Report, silent
 from pboh.files.writing import read_json
 from pboh.model.fuzzy import index_parts
@@ -36,6 +37,7 @@ from pboh.model.tables import (
 )
 from pboh.model.twins import merge_twins
 from pboh.model.vectors import COUNTED, DIMENSIONS, VectorOptions, vector_parts
+from pboh.model.word_rows import COUNTS, count_rows, degrees, free_degree, least_counts
 from pboh.model.writing import ArrayFile, ModelWriter
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import Array, bucket_parts, hash_strings, hash_words
@@ -57,6 +59,7 @@ class BuildOptions:
     fuzzy: bool = True  # the trigram index of the paper's rescue
     vectors: int = DIMENSIONS  # of entities and words: how many dimensions, 0 for none
     merge_twins: bool = False  # titles that are surely another name of an entity
+    word_rows: int = 500_000_000  # of N(w,e), six bytes each; of more, the least frequent go
 
 
 def build_model(
@@ -84,7 +87,9 @@ def build_model(
         for k, step in enumerate(steps):
             report(k, len(steps) + 1, step.__name__)
             step()
+            release()
         build.totals |= add_subjects(counts, writer)
+        release()
         build.vectors(partial(_after, len(steps), report))
         description: dict[str, Any] = {
             "pboh": pboh.__version__,
@@ -103,7 +108,8 @@ def build_model(
 
 
 def _after(steps: int, report: Report, done: float, total: float | None = None, detail: str = "") -> None:
-    """Report on the last step."""
+    """Report on the last step, which reads mapped arrays block by block and is done with them."""
+    give_pages_back()
     report(steps + done / (total or 1), steps + 1, detail)
 
 
@@ -188,18 +194,35 @@ class _Build:
         for owner, sums in self._batches("word_totals", "entity", "total"):
             total[owner] = sums
         self.writer.add("context_total", total)
-        self._contexts(total.size)
+        self._contexts(total.size, self._least_counts(total))
 
-    def _contexts(self, entities: int) -> None:
-        """N(w,e) in rows by entity and word; their mass and number per smallest count that is kept."""
+    def _least_counts(self, total: Array) -> Array | None:
+        """The smallest N(w,e) to keep of every entity, if there are too many rows to keep them all."""
+        rows = sum(pq.read_metadata(path).num_rows for path in self._files("word_entity"))
+        if rows <= self.options.word_rows:
+            return None
+        degree = degrees(total)
+        table = np.zeros((int(degree.max()) + 1, COUNTS), np.int64)
+        for entity, count in self._batches("word_entity", "entity", "count"):
+            count_rows(table, degree[entity], count)
+        return least_counts(degree, free_degree(table, self.options.word_rows))
+
+    def _word_rows(self, smallest: Array | None) -> Iterator[tuple[Array, Array, Array]]:
+        """The rows of N(w,e) to keep, by entity and word."""
+        last = (-1, -1)
+        for entity, word, count in self._batches("word_entity", "entity", "word", "count"):
+            if (int(entity[0]), int(word[0])) <= last or not _ascending(entity, word):
+                raise CountsError("the table word_entity is not in order", where=self.counts, todo=_AGAIN)
+            last = int(entity[-1]), int(word[-1])
+            kept = slice(None) if smallest is None else count >= smallest[entity]
+            yield entity[kept], word[kept], count[kept]
+
+    def _contexts(self, entities: int, smallest: Array | None) -> None:
+        """N(w,e) in rows by entity and word; their mass and number per smallest count that is asked for."""
         sizes = np.zeros(entities, np.int64)
         mass, types = np.zeros((2, len(WORD_THRESHOLDS), entities), np.uint32)
-        last = (-1, -1)
         with self.writer.stream(context_word="<i4", context_count="<u2") as (words, counts):
-            for entity, word, count in self._batches("word_entity", "entity", "word", "count"):
-                if (int(entity[0]), int(word[0])) <= last or not _ascending(entity, word):
-                    raise CountsError("the table word_entity is not in order", where=self.counts, todo=_AGAIN)
-                last = int(entity[-1]), int(word[-1])
+            for entity, word, count in self._word_rows(smallest):
                 _add_up(sizes, entity)
                 for k, least in enumerate(WORD_THRESHOLDS):
                     kept = count >= least
@@ -207,6 +230,8 @@ class _Build:
                     _add_up(types[k], entity[kept])
                 words.append(word)
                 counts.append(np.minimum(count, 65535))
+        if smallest is not None:
+            self.totals["word_rows"] = int(sizes.sum())
         self.writer.add("context_offsets", offsets_of_sizes(sizes))
         self.writer.add("context_mass", mass.astype(np.float32))
         self.writer.add("context_types", types.astype(np.float32))
