@@ -109,7 +109,7 @@ def main(
         raise AssertionError(f"the engines differ in {', '.join(sorted(different))}")
     if not keep:
         shutil.rmtree(rehearsal.folder)
-    return save(f"spark_counts_{scale:g}", results)
+    return save(f"spark_counts_{scale:g}" + ("" if memory == MEMORY else f"_{memory}"), results)
 
 
 if __name__ == "__main__":

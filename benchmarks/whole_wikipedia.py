@@ -111,7 +111,7 @@ def main(
     show(results)
     if not keep:
         shutil.rmtree(rehearsal.folder)
-    return save(f"whole_wikipedia_{scale:g}", results)
+    return save(f"whole_wikipedia_{scale:g}" + ("" if memory == MEMORY else f"_{memory}"), results)
 
 
 def show(results: dict[str, Any]) -> None:
