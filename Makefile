@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # Two processes take whole files, in the order that tests/conftest.py gives them.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?=
+# Programs that tests start shall not translate our Python anew, also where the shell asks Python to keep nothing.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup demo check test lint bench docs starter clean
 .DEFAULT_GOAL := help

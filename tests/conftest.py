@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -59,6 +60,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {REPOSITORY / "tests" / name: place for place, name in enumerate(FIRST)}
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported and collected by now out of all garbage collections to come: it stays."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Have all collected when the process ends, as ever."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -29,8 +29,9 @@ from pboh.train import COUNTING, HELD_OUT, FitOptions, train, work_folder
 
 WORLD = Path(__file__).parent / "data" / "world.xml"
 QUICK = FitOptions(finder=FinderOptions(rows=1 << 12, epochs=1, per_page=20))
+ASIDE = 24  # pages, half of which are enough to fit on
 SOME: dict[str, Any] = {
-    "extraction": Options(hold_out=40),
+    "extraction": Options(hold_out=ASIDE),
     "fitting": QUICK,
     "workers": 1,
     "keep_work": True,
@@ -66,12 +67,18 @@ def content(model: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a training returns, and the folder of its model."""
     model = tmp_path_factory.mktemp("trained") / "model"
     stages = Stages()
-    assert train([WORLD], model, **SOME, report=stages)["fresh"]
-    assert {"extract", "build", "finder", "fit", "judge"} <= set(stages)
-    return model
+    made = train([WORLD], model, **SOME, report=stages)
+    assert made["fresh"] and {"extract", "build", "finder", "fit", "judge"} <= set(stages)
+    return made | {"folder": model}
+
+
+@pytest.fixture(scope="module")
+def trained(made: dict[str, Any]) -> Path:
+    return Path(made["folder"])
 
 
 @pytest.fixture
@@ -93,23 +100,23 @@ def test_the_model_is_finished(trained: Path) -> None:
 
 def test_the_summary_is_what_evaluation_says_about_pages_it_was_not_fitted_on(trained: Path) -> None:
     figures = json.loads((trained / "train.json").read_text())["steps"]["judge"]["figures"]["held_out"]
-    linker, pages = load(trained), read_dataset(f"{trained / HELD_OUT}#20:40")
+    linker, pages = load(trained), read_dataset(f"{trained / HELD_OUT}#{ASIDE // 2}:{ASIDE}")
     check_not_tuned_on(linker.model.info, [pages])
     [run] = evaluate(linker, [pages]).runs
     [raw] = evaluate_end_to_end(linker, [pages], mentions="all")
-    assert (figures["pages"], figures["links"]) == (20, pages.mentions)
+    assert (figures["pages"], figures["links"]) == (ASIDE // 2, pages.mentions)
     assert figures["given_mentions"]["f1"] == run.row.micro.f1 > 0.5
     assert figures["given_mentions"]["calibration_error"] == calibration_of([run.judgement]).error
     assert figures["raw_text"]["precision"] == raw.a2kb["strong"].precision
     assert figures["raw_text"]["recall"] == raw.a2kb["strong"].recall
     with pytest.raises(InputError, match="chose the settings"):
-        check_not_tuned_on(linker.model.info, [read_dataset(f"{trained / HELD_OUT}#0:20")])
+        check_not_tuned_on(linker.model.info, [read_dataset(f"{trained / HELD_OUT}#0:{ASIDE // 2}")])
 
 
 def test_running_again_does_nothing(model: Path) -> None:
     before = (model / "model.json").stat().st_mtime_ns
     again = train([WORLD], model, **SOME)
-    assert not again["fresh"] and again["held_out"]["pages"] == 20
+    assert not again["fresh"] and again["held_out"]["pages"] == ASIDE // 2
     assert (model / "model.json").stat().st_mtime_ns == before
 
 
@@ -206,7 +213,7 @@ def test_stopped_while_finishing_it_goes_on(at: str, rest: set[str], model: Path
 
 
 KILLED = """
-import os, sys
+import gc, os, sys
 from pathlib import Path
 from test_train import SOME, STAGES, WORLD, train
 
@@ -227,6 +234,8 @@ def spared(wanted, changes):
         return changed
     return told, killing
 
+gc.collect()
+gc.freeze()
 for line in sys.stdin:
     model, functions, wanted, changes, options = eval(line)
     child = os.fork()  # all that is imported is there already
@@ -327,8 +336,7 @@ def test_it_is_refused_where_it_does_not_fit(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_says_what_it_used(tmp_path: Path) -> None:
-    made = train([WORLD], tmp_path / "model", **SOME | {"keep_work": False})
+def test_it_says_what_it_used(made: dict[str, Any]) -> None:
     assert list(made["used"]) == [*STAGES, "ids"]
     assert all(stage["memory_megabytes"] > 50 for stage in made["used"].values())
     assert max(stage["disk_megabytes"] for stage in made["used"].values()) > 0

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from doc_blocks import Reader, reading
 from documents import WORLD, write_documents
+from ready_program import ready_program
 
 from pboh.cli import program
 
@@ -37,16 +38,22 @@ def prepared(
     return folder
 
 
+@pytest.fixture(scope="session")
+def environment(world_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The variables of a reader's shell, which finds the program at once."""
+    if sys.platform == "win32":
+        pytest.skip("pages show the commands of a Unix shell")
+    variables = dict(os.environ) | {"COLUMNS": "120", "NO_COLOR": "1"}
+    installed = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    with ready_program(tmp_path_factory.mktemp("ready"), world_model, variables) as ready:
+        yield variables | {"PATH": os.pathsep.join([str(ready), *installed])}
+
+
 @pytest.fixture
-def reader(prepared: Path, tmp_path: Path) -> Iterator[Reader]:
+def reader(prepared: Path, environment: dict[str, str], tmp_path: Path) -> Iterator[Reader]:
     """Somebody who follows one page in a copy of the prepared folder."""
     folder = tmp_path / "work"
     shutil.copytree(prepared, folder)
-    environment = dict(os.environ) | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "120",
-        "NO_COLOR": "1",
-    }
     with reading(folder, environment) as one:
         yield one
 
