@@ -8,6 +8,7 @@ import sys
 import time
 from functools import partial
 from operator import mul
+from pathlib import Path
 
 import psutil
 import pytest
@@ -64,6 +65,21 @@ def test_tasks_of_several_kinds() -> None:
             5,
             10,
         ]
+
+
+def prepare(log: Path) -> None:
+    for what in ("begins", "has ended"):
+        with log.open("a") as file:
+            file.write(f"{what}\n")
+        time.sleep(0.1)
+
+
+def test_one_worker_prepares_before_the_others(tmp_path: Path) -> None:
+    """What it compiles, they load."""
+    with Workers(3) as pool:
+        pool.start(partial(prepare, tmp_path / "log"))
+        assert list(pool.map(partial(mul, 2), range(6))) == [0, 2, 4, 6, 8, 10]
+    assert (tmp_path / "log").read_text().splitlines()[:2] == ["begins", "has ended"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -51,16 +51,22 @@ class Workers:
         self._threads.shutdown(cancel_futures=True)
 
     def start(self, warm_up: Callable[[], object] | None = None) -> None:
-        """Start the processes and have each call a function that loads what it will need."""
+        """Start the processes and have each call a function that loads what it will need.
+
+        One does so before the others: what it has to compile, they find in the cache.
+        """
         if self._count <= 1:
             if warm_up:
                 _prepare(warm_up, True)
         elif not self._running:
             self._running = [_Worker() for _ in range(self._count)]
-            for number, worker in enumerate(self._running):
-                self._idle.put(worker)
-                if warm_up:
-                    self._submit(_prepare, (warm_up, number == 0))
+            if not warm_up:
+                for worker in self._running:
+                    self._idle.put(worker)
+                return
+            first = self._threads.submit(self._prepare, self._running[0], warm_up)
+            for worker in self._running[1:]:
+                self._threads.submit(self._prepare, worker, warm_up, first)
 
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[tuple[Any, ...], Any]]:
         """Arguments and result of every task, as they finish; tasks are drawn only when a worker is free."""
@@ -94,6 +100,16 @@ class Workers:
 
     def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
         return self._threads.submit(self._call, function, arguments)
+
+    def _prepare(
+        self, worker: _Worker, warm_up: Callable[[], object], first: Future[None] | None = None
+    ) -> None:
+        if first:
+            wait([first])
+        try:
+            worker.call(_prepare, (warm_up, first is None))
+        finally:
+            self._idle.put(worker)
 
     def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         worker = self._idle.get()  # there are as many as threads
