@@ -19,7 +19,7 @@ import msgspec
 from rich.filesize import decimal
 
 from pboh.corpus.download import mirror as offers
-from pboh.corpus.download.http import Manners, RequestError, StoppedError, Transfer, Web
+from pboh.corpus.download.http import Manners, RequestError, StoppedError, Web, size_of
 from pboh.corpus.download.mirror import MIRROR, Dump, Part, list_parts, select_parts
 from pboh.errors import CorpusError, DownloadError, OutputError
 from pboh.files.progress import Report, silent
@@ -155,15 +155,15 @@ class _Work:
         self.web = Web(manners, self.stop)
         self.errors: list[BaseException] = []
         self.todo = [part for part in manifest.all_files if not part.verified]
-        self.have: dict[str, int] = {}  # bytes of each part that are on the disk
-        for part in self.todo:
-            paths = (out / part.name, out / f"{part.name}.part")
-            self.have[part.name] = next((path.stat().st_size for path in paths if path.is_file()), 0)
         self.result = Result(manifest)
+
+    def _have(self, part: Part) -> int:
+        """Bytes of a part that are on the disk."""
+        return max(size_of(self.out / name) for name in (part.name, f"{part.name}.part"))
 
     def _check_space(self) -> None:
         """Refuse at once what cannot fit, rather than hours later."""
-        needed = sum(max(part.size - self.have[part.name], 0) for part in self.todo)
+        needed = sum(max(part.size - self._have(part), 0) for part in self.todo)
         free = shutil.disk_usage(self.out).free
         if needed > free:
             raise OutputError(
@@ -195,15 +195,15 @@ class _Work:
             self.stop.set()
             for thread in threads:
                 thread.join(0.5)
-        self.result.retries = self.web.retries
+        self.result.retries, self.result.bytes_fetched = self.web.retries, self.web.received
         if self.errors:
             raise self.errors[0]
         return self.result
 
     def _tell(self, started: float) -> None:
         files = self.manifest.all_files
-        done = sum(self.have.get(part.name, part.size) for part in files)
-        speed = self.result.bytes_fetched / max(time.monotonic() - started, 1e-3)
+        done = sum(part.size if part.verified else self._have(part) for part in files)
+        speed = self.web.received / max(time.monotonic() - started, 1e-3)
         finished = sum(part.verified for part in files)
         total = sum(part.size for part in files)
         self.report(done, total, f"{decimal(int(speed))}/s · {finished}/{len(files)} files")
@@ -246,14 +246,8 @@ class _Work:
 
     def _fetch(self, part: Part, aside: Path) -> None:
         url = f"{self.manifest.mirror}/{self.manifest.wiki}/{self.manifest.date}/{part.name}"
-
-        def moved(have: int, received: int) -> None:
-            with self.lock:
-                self.have[part.name] = have
-                self.result.bytes_fetched += received
-
         try:
-            self.web.fetch(Transfer(url, aside, part.size, moved))
+            self.web.fetch(url, aside, part.size)
         except RequestError as fault:
             if fault.status in (404, 410):
                 name = f"part {part.number}" if part.number else part.name

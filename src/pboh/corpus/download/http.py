@@ -70,46 +70,12 @@ class StoppedError(Exception):
     """Another thread failed or the user pressed Ctrl-C; never leaves the download."""
 
 
-@dataclass
-class Transfer:
-    """A file that is being fetched: what is on the disk of it, and who hears when more is."""
-
-    url: str
-    path: Path
-    size: int
-    moved: Callable[[int, int], None]  # bytes on the disk, bytes just received
-    have: int = 0
-    version: str = ""  # the server's tag of the file these bytes are from
-
-    def __post_init__(self) -> None:
-        self.have = self.path.stat().st_size if self.path.is_file() else 0
-        if self.have > self.size:
-            self.discard()
-
-    def discard(self) -> None:
-        """Start again from nothing."""
-        self.path.unlink(missing_ok=True)
-        self.have, self.version = 0, ""
-        self.moved(0, 0)
-
-    def begin(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Check that an answer continues the file, or brings all of it anew."""
-        if response.status != 206:
-            if self.have:
-                self.discard()
-        elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.have}-"):
-            self.discard()
-            raise RequestError("the server sent a different range than requested", where=self.url)
-        length = response.headers.get("Content-Length", "")
-        total = self.have + int(length) if length.isdecimal() else self.size
-        if total != self.size:
-            raise DownloadError(
-                f"the server's file has {total:,} bytes, but the dump's status says {self.size:,}",
-                where=self.url,
-                todo="The mirror is being updated or damaged: try again later, or use another --mirror",
-            )
-        tag = response.headers.get("ETag", "")
-        self.version = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
+def size_of(path: Path) -> int:
+    """Bytes of a file, 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 class Web:
@@ -119,37 +85,62 @@ class Web:
         self.manners = manners
         self.stop = stop or threading.Event()
         self.retries = 0
+        self.received = 0  # bytes of files
+        self._versions: dict[str, str] = {}  # the server's tag of the file that bytes are from, by address
+        self._lock = threading.Lock()
 
     def text(self, url: str) -> str:
         """Body of a small page."""
         return self._patiently(lambda: self._request(url).data.decode("utf-8", errors="replace"))
 
-    def fetch(self, transfer: Transfer) -> None:
-        """Append to the file until it is whole; broken connections continue with a range request."""
-        if transfer.have < transfer.size:
-            self._patiently(lambda: self._append(transfer), transfer)
+    def fetch(self, url: str, path: Path, size: int) -> None:
+        """Append to a file until it is whole; broken connections continue with a range request."""
+        if size_of(path) > size:
+            path.unlink()
+        if size_of(path) < size:
+            self._patiently(lambda: self._append(url, path, size), path)
 
-    def _append(self, transfer: Transfer) -> None:
+    def _append(self, url: str, path: Path, size: int) -> None:
         """One request for the missing rest of the file, or for all of it if the server has a new one."""
-        headers = {"Range": f"bytes={transfer.have}-"} if transfer.have else {}
-        if transfer.version:
-            headers["If-Range"] = transfer.version
+        have = size_of(path)
+        headers = {"Range": f"bytes={have}-"} if have else {}
+        if version := self._versions.get(url):
+            headers["If-Range"] = version
         try:
-            response = self._request(transfer.url, headers, stream=True)
+            response = self._request(url, headers, stream=True)
         except RequestError as fault:
             if fault.status == 416:  # what is here is not of the server's file
-                transfer.discard()
+                path.unlink(missing_ok=True)
             raise
         with response:
-            transfer.begin(response)
-            with disk_errors(transfer.path), transfer.path.open("ab", buffering=0) as file:
+            self._begin(response, url, path, size)
+            with disk_errors(path), path.open("ab", buffering=0) as file:
                 while block := self._block(response):
                     file.write(block)
-                    transfer.have += len(block)
-                    transfer.moved(transfer.have, len(block))
-        if transfer.have != transfer.size:
-            what = f"the body ended at byte {transfer.have:,} of {transfer.size:,}"
-            raise RequestError(what, where=transfer.url)
+                    with self._lock:
+                        self.received += len(block)
+        if (have := size_of(path)) != size:
+            raise RequestError(f"the body ended at byte {have:,} of {size:,}", where=url)
+
+    def _begin(self, response: urllib3.BaseHTTPResponse, url: str, path: Path, size: int) -> None:
+        """Check that an answer continues the file, or brings all of it anew."""
+        have, partial = size_of(path), response.status == 206
+        right = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+        if have and not (partial and right):
+            path.unlink()
+        if partial and not right:
+            self._versions.pop(url, None)
+            raise RequestError("the server sent a different range than requested", where=url)
+        length = response.headers.get("Content-Length", "")
+        total = size_of(path) + int(length) if length.isdecimal() else size
+        if total != size:
+            raise DownloadError(
+                f"the server's file has {total:,} bytes, but the dump's status says {size:,}",
+                where=url,
+                todo="The mirror is being updated or damaged: try again later, or use another --mirror",
+            )
+        tag = response.headers.get("ETag", "")
+        self._versions[url] = tag if tag.startswith('"') else response.headers.get("Last-Modified", "")
 
     def _block(self, response: urllib3.BaseHTTPResponse) -> bytes:
         """The next bytes as soon as there are some, so that a broken connection loses none of them."""
@@ -163,16 +154,16 @@ class Web:
             raise StoppedError
         return block
 
-    def _patiently(self, request: Callable[[], T], transfer: Transfer | None = None) -> T:
+    def _patiently(self, request: Callable[[], T], path: Path | None = None) -> T:
         """Try again after a while; only attempts that bring a file further than ever renew the patience."""
-        best, tries = transfer.have if transfer else 0, 0
+        best, tries = size_of(path) if path else 0, 0
         while True:
             try:
                 return request()
             except RequestError as fault:
-                if not fault.passes or (isinstance(fault, UnreachableError) and not transfer):
+                if not fault.passes or (isinstance(fault, UnreachableError) and not path):
                     raise
-                have = transfer.have if transfer else 0
+                have = size_of(path) if path else 0
                 best, tries = max(best, have), 1 if have > best else tries + 1
                 self._back_off(fault, tries)
 
