@@ -16,7 +16,7 @@ from pboh.corpus.subjects.nouns import noun_of
 
 
 class _Noun(NamedTuple):
-    """The noun of a title of several words: the type it says, and how it stands there."""
+    """The noun of a title of several words: the type it says, and how it is written there."""
 
     hint: str
     small: bool  # Zong massacre

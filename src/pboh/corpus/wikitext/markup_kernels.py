@@ -1,4 +1,4 @@
-"""Kernels that read wikitext where it stands: bytes that are markup, headings, quotes, web addresses."""
+"""Kernels that read wikitext in place: bytes that are markup, headings, quotes, web addresses."""
 
 from __future__ import annotations
 
