@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pboh
+from pboh.corpus.subjects.language import language, tables
 from pboh.errors import PbohError
 from pboh.evaluation.datasets.core import GoldDocument
 from pboh.evaluation.datasets.derived import sentences
@@ -52,6 +53,7 @@ PIECES = (
 )
 MADE = {
     "corpus.languages": "one class of characters",
+    "corpus.subjects.language": "timed with every table below",
     "corpus.wikitext.reader": "timed by the worst cases of tests/corpus",
 }
 """Modules whose expressions are all made while they run."""
@@ -110,7 +112,17 @@ def check_linear(work, *worst):
             assert seconds < MOST * reference or size not in SIZES, (number, size)
 
 
-@pytest.mark.parametrize(("pattern", "use"), list(expressions()))
+def of_tables():
+    """The expressions that the tables of languages are compiled to, each once."""
+    seen = set()
+    for code in (*tables(), "xx"):
+        for field, value in vars(language(code)).items():
+            if isinstance(value, re.Pattern) and value not in seen:
+                seen.add(value)
+                yield pytest.param(value, "search", id=f"{code}.{field}")
+
+
+@pytest.mark.parametrize(("pattern", "use"), [*expressions(), *of_tables()])
 def test_expressions_are_linear(pattern, use):
     """Long runs of everything an expression may like to repeat, with an end that it does not like."""
     text = isinstance(pattern.pattern, str)

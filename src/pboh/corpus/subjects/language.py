@@ -41,7 +41,8 @@ class Language:
 
 
 @cache
-def _tables() -> dict[str, dict[str, Any]]:
+def tables() -> dict[str, dict[str, Any]]:
+    """The tables as they are written, by language."""
     return tomllib.loads(resources.files("pboh.corpus.subjects").joinpath("subjects.toml").read_text("utf-8"))
 
 
@@ -49,8 +50,8 @@ def _tables() -> dict[str, dict[str, Any]]:
 def language(code: str) -> Language:
     """The table of a language (a Wikipedia's code), or the one for languages that have none."""
     code = "en" if code.lower() == "simple" else code.lower()
-    tables = _tables()
-    given = {**tables["other"], **(tables.get(code) or tables.get(code.partition("-")[0]) or {})}
+    written = tables()
+    given = {**written["other"], **(written.get(code) or written.get(code.partition("-")[0]) or {})}
     nouns: dict[str, str] = {}
     for name, words in given["types"].items():
         for word in _words(words):
@@ -78,7 +79,7 @@ def language(code: str) -> Language:
         defines=defines,
         defines_bytes=re.compile(defines.pattern.encode()),
         clause=_clauses(given["clauses"]),
-        short_description=_template([*tables["other"]["short_description"], *given["short_description"]]),
+        short_description=_template([*written["other"]["short_description"], *given["short_description"]]),
         category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
         categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
         before_ends=re.compile(f" (?:{'|'.join(map(re.escape, given['ends'])) or '(?!)'}) .*"),
