@@ -62,16 +62,16 @@ docs: $(READY)
 	@echo "open site/index.html; for its search: python3 -m http.server -d site"
 
 # The starter model: a finished model of the dumps, made small, and fitted again, because less evidence means other
-# probabilities. Pages that were set aside and the annotated development paragraphs fit it; nothing else is looked at.
+# probabilities. Pages that were set aside and the annotated texts that come with pboh fit it; nothing else is looked at.
 MEGABYTES ?= 37
-DEVELOPMENT := tests/data/paragraphs/development.jsonl tests/data/paragraphs/newsroom.jsonl
+ANNOTATED := src/pboh/learning/annotated/development.jsonl src/pboh/learning/annotated/newsroom.jsonl
 PAGES := build/whole/held-out.jsonl.gz\#0:200
 starter: $(READY)
 	@test -n "$(DUMPS)" || { echo "Say which dumps: make starter DUMPS=dump/*.bz2"; exit 2; }
-	$(BIN)/pboh train $(DUMPS) --out build/whole $(DEVELOPMENT:%=--gold %)
+	$(BIN)/pboh train $(DUMPS) --out build/whole
 	$(BIN)/pboh prune --model build/whole --out build/starter --megabytes $(MEGABYTES)
-	$(BIN)/pboh calibrate --model build/starter $(DEVELOPMENT:%=--complete %) --validation '$(PAGES)'
-	$(BIN)/pboh evaluate --model build/starter --end-to-end --allow-tuned $(DEVELOPMENT)
+	$(BIN)/pboh calibrate --model build/starter --validation '$(PAGES)'
+	$(BIN)/pboh evaluate --model build/starter --end-to-end --allow-tuned $(ANNOTATED)
 
 clean:
 	find src -name '*.nb[ic]' -delete

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import ROOT, sample_model, save, shared, table
+from benchmarks.common import sample_model, save, shared, table
 from benchmarks.fuzzy import NameMaker, titles
 from pboh.detection.possibilities import Mentions, possibilities
 from pboh.document import Document
 from pboh.evaluation.datasets import read_dataset
 from pboh.evaluation.end_to_end import evaluate_end_to_end
+from pboh.learning.annotated import annotated_texts
 from pboh.linker import Linker, load
 from pboh.text.matcher import Lexicon, matches
 
@@ -141,9 +142,7 @@ VARIANTS: dict[str, tuple[Mentions, bool, bool]] = {
 def ablation(linker: Linker) -> list[dict[str, Any]]:
     """What finder, dictionary and lattice bring: strong micro scores from raw text."""
     folder = shared()
-    sets = [
-        read_dataset(ROOT / f"tests/data/paragraphs/{name}.jsonl") for name in ("development", "newsroom")
-    ]
+    sets = [*annotated_texts()]
     if folder:
         sets += [read_dataset(path) for path in sorted((folder / "benchmarks").glob("*.ttl"))]
     rows = []
@@ -156,7 +155,7 @@ def ablation(linker: Linker) -> list[dict[str, Any]]:
 
 def consistency(linker: Linker) -> dict[str, int]:
     """Links of texts on their own, and of the same texts one after the other."""
-    texts = [document.text for document in read_dataset(ROOT / "tests/data/paragraphs/development.jsonl")]
+    texts = [document.text for document in annotated_texts()[0]]
     starts = np.cumsum([0, *(len(text) + 2 for text in texts)])
     alone = {
         (int(start) + m.start, int(start) + m.end): m.entity

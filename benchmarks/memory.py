@@ -19,7 +19,6 @@ from pboh.files.writing import checksum
 from pboh.model.store import read_manifest
 
 LIMITS = ("8GB", "1GB")
-GOLD = [f"tests/data/paragraphs/{name}.jsonl" for name in ("development", "newsroom")]
 OWN = ("created", "checksum")
 """What two trainings never share in ``model.json``: the moment, and the checksum that follows from it."""
 
@@ -39,7 +38,6 @@ def trained(folder: Path, memory: str) -> dict[str, Any]:
         assert here, "the sample dump is not here"
         dumps = sorted((here / "corpus").glob("enwiki-sample-pages-articles-multistream[12].xml*.bz2"))
         command = [*map(str, dumps), "--crosswikis", str(here / "corpus" / "crosswikis-sample.bz2")]
-        command += [part for name in GOLD for part in ("--gold", name)]
         command += ["--out", str(folder / "model"), "--memory", memory, "--json", str(said)]
         run = f"exec {sys.executable} -c 'from pboh.cli import main; main()' train \"$@\" 2>{log}"
         watch.run(["sh", "-c", run, "sh", *command], ROOT)

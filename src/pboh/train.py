@@ -25,6 +25,7 @@ from pboh.evaluation.datasets import Dataset, read_dataset
 from pboh.files.progress import Report, silent, within
 from pboh.files.usage import Usage, check_disk, check_memory
 from pboh.files.writing import checksum, disk_errors, file_state, folder_size, read_json, write_json
+from pboh.learning.annotated import annotated_texts
 from pboh.learning.finishing import add_finder, fit, halves, judge
 from pboh.model.build import BuildOptions, build_model
 from pboh.model.ids import ARRAY, add_ids
@@ -43,7 +44,8 @@ STAGES = {"extract": 0.3, "count": 0.3, "build": 0.1, "finder": 0.15, "fit": 0.1
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """How a model is finished; ``gold`` names datasets of the user in which every name is annotated."""
+    """How a model is finished; ``gold`` names datasets in which every name is annotated, to use instead of
+    those that come with pboh."""
 
     gold: tuple[str, ...] = ()
     finder: FinderOptions = field(default_factory=FinderOptions)
@@ -169,7 +171,7 @@ def _finish(
         record.step("finder", asdict(options.finder),
                     lambda: add_finder(corpus, model, options.finder, in_finder))  # fmt: skip
     with usage.stage("fit"):
-        record.step("fit", [_state(dataset) for dataset in gold],
+        record.step("fit", _states(gold),
                     lambda: fit(model, to_fit, gold, _stage("fit", report)))  # fmt: skip
     with usage.stage("judge"):
         record.step("judge", None,
@@ -200,15 +202,15 @@ def _recipe(
     """All that a model is made from, as plain values."""
     given: dict[str, Any] = {name: asdict(one) for name, one in options.items()}
     del given["counts"]["sums"]  # how long the work folder is kept does not change the model
-    given["fit"] = fitting and {"finder": asdict(fitting.finder), "gold": [_state(one) for one in gold]}
+    given["fit"] = fitting and {"finder": asdict(fitting.finder), "gold": _states(gold)}
     recipe = {"dumps": [file_state(dump) for dump in dumps], **given}
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(recipe, enc_hook=str))
     return plain
 
 
-def _state(dataset: Dataset) -> list[Any]:
-    """What tells a dataset from another: its name, and all that is in it."""
-    return [dataset.source, _digest([asdict(document) for document in dataset])]
+def _states(gold: Sequence[Dataset]) -> list[list[Any]]:
+    """What tells datasets from others: their names, and all that is in them; of ours, if there are none."""
+    return [[one.name, _digest([asdict(document) for document in one])] for one in gold or annotated_texts()]
 
 
 class _Record:

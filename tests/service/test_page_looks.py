@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from browsing import PHONE, keep, link, look_at, mention, solved
 
+from pboh.learning import annotated
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = {  # what a reader would say; a name that is not here means the page of that title
     "Georgia": {"Georgia": "Georgia (country)"},
     "Java, an island": {},
@@ -27,7 +28,7 @@ BOXES = """all => all.filter(e => e.textContent).map(e => {
 @pytest.fixture(scope="module")
 def long_text() -> str:
     """Paragraphs about many things, with more than 200 names in them."""
-    file = DATA / "paragraphs" / "development.jsonl"
+    file = Path(annotated.__file__).with_name("development.jsonl")
     paragraphs = [json.loads(line) for line in file.read_text().splitlines()]
     return "\n\n".join(p["text"] for p in paragraphs if p["language"] == "en")[:14_000]
 

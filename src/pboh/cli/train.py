@@ -32,7 +32,7 @@ def train_command(
     ] = None,
     gold: Annotated[
         list[str] | None,
-        Option(metavar="DATASET", help="Also fit on documents of yours in which every name is annotated."),
+        Option(metavar="DATASET", help="Texts of yours in which every name is annotated, to fit on as well."),
     ] = None,
     no_fit: Annotated[
         bool, Option("--no-fit", help="Set no pages aside, and leave the model as it is built.")
@@ -46,7 +46,8 @@ def train_command(
 
     Some pages, chosen by a hash of their id, are set aside and never counted. Probabilities, thresholds and
     the decision what to link are fitted on half of them; the summary says how good the model is on the other
-    half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads.
+    half. They are in FOLDER/held-out.jsonl.gz, which pboh evaluate reads. A general model of English is also
+    fitted on annotated texts that come with pboh, unless you give your own with --gold.
 
     Before it starts, it says how much disk space it needs, up to three and a half times the compressed dumps
     beside the model itself, and refuses if that is not free.

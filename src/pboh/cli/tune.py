@@ -135,7 +135,7 @@ def calibrate_command(
     model: options.Model = None,
     complete: Annotated[
         list[str] | None,
-        Option("--complete", metavar="DATASET", help="Texts in which every name is annotated; repeatable."),
+        Option("--complete", metavar="DATASET", help="Texts of yours in which every name is annotated."),
     ] = None,
     as_they_are: Annotated[
         bool, Option("--as-they-are", help="Fit probabilities for texts just like these, in one reading.")
@@ -153,7 +153,8 @@ def calibrate_command(
 
     So that probabilities hold elsewhere, the documents are also read with later mentions of their names, as
     single sentences, in capitals and with half of their words, and one in twenty of the entities that names
-    mean is taken for unknown. If all your texts are like these documents, use --as-they-are.
+    mean is taken for unknown. If all your texts are like these documents, use --as-they-are. A general model
+    of English is also fitted on annotated texts that come with pboh, unless you give --complete.
 
     \b
     Examples:
@@ -161,14 +162,17 @@ def calibrate_command(
       pboh calibrate --validation validation.jsonl.gz#0:150 --out my-model
     """
     from pboh.evaluation.datasets import read_dataset
+    from pboh.learning.annotated import texts_for
     from pboh.learning.calibration import calibrate
     from pboh.learning.store import store_calibration, target
     from pboh.linker import load
 
     into = target(model, out) if write else None
-    datasets, annotated = ([read_dataset(spec) for spec in specs] for specs in (validation, complete or []))
+    datasets, given = ([read_dataset(spec) for spec in specs] for specs in (validation, complete or []))
+    linker = load(model)
+    annotated = given or ([] if as_they_are else texts_for(linker))
     with progress("calibrating") as bar:
-        fitted = calibrate(load(model), datasets, bar, annotated, as_they_are)
+        fitted = calibrate(linker, datasets, bar, annotated, as_they_are)
     if into is not None:
         store_calibration(into, [*datasets, *annotated], fitted)
     if json is not None:

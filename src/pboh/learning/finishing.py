@@ -14,6 +14,7 @@ from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.end_to_end import evaluate_end_to_end
 from pboh.evaluation.runner import evaluate
 from pboh.files.progress import Report, silent, within
+from pboh.learning.annotated import texts_for
 from pboh.learning.calibration import calibrate
 from pboh.learning.store import store_calibration, target
 from pboh.linker import load
@@ -57,19 +58,22 @@ def add_finder(
 def fit(
     model: Path, pages: Sequence[Dataset], gold: Sequence[Dataset] = (), report: Report = silent
 ) -> dict[str, Any]:
-    """Calibrate a model on pages set aside and on ``gold`` of the user, in which every name is annotated.
+    """Calibrate a model on pages set aside and on texts in which every name is annotated.
 
-    Returns whether they were enough, and how well names are found in sentences that the fit left out.
+    These are ``gold`` of the user, or those that come with pboh if they suit the model. Returns whether pages
+    and gold were enough, and how well names are found in sentences that the fit left out.
     """
     if not gold and sum(dataset.mentions for dataset in pages) < LEAST_LINKS:
         return {"fitted": False}
+    linker = load(model, threshold=0.0)
+    complete = gold or texts_for(linker)
     try:
-        fitted = calibrate(load(model, threshold=0.0), pages, report, complete=gold)
+        fitted = calibrate(linker, pages, report, complete=complete)
     except InputError:
         if gold:
             raise
         return {"fitted": False}
-    store_calibration(target(model), [*pages, *gold], fitted)
+    store_calibration(target(model), [*pages, *complete], fitted)
     if "names" not in fitted:
         return {"fitted": True}
     names = fitted["names"]["fitted"]
