@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import pboh.learning.annotated
 from pboh.evaluation.datasets import Dataset, read_dataset
 
-FOLDER = Path(__file__).parents[1] / "data" / "paragraphs"
+UNSEEN = Path(__file__).parents[1] / "data" / "paragraphs"
+ANNOTATED = Path(pboh.learning.annotated.__file__).parent
 HALVES = ("development", "unseen")
 FILES = (*HALVES, "newsroom")
 GENRES = {
@@ -37,7 +39,7 @@ OWN_POSSESSIVES = {"Lord's", "Old St Paul's"}
 
 
 def read(half: str) -> Dataset:
-    return read_dataset(FOLDER / f"{half}.jsonl")
+    return read_dataset((UNSEEN if half == "unseen" else ANNOTATED) / f"{half}.jsonl")
 
 
 @pytest.mark.parametrize("half", HALVES)
