@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from pboh.corpus.download import id_table
 from pboh.corpus.extract import Options as ExtractOptions
@@ -92,7 +91,6 @@ def train(
 
     check_memory(memory)
     check_disk(model, needed_disk(files) - folder_size(work))
-    pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps much of what is freed
     with Usage([work, model.with_name(f".{model.name}.tmp") / SCRATCH], memory) as usage:
 
         def tables() -> dict[str, Any]:

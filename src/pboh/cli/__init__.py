@@ -83,6 +83,8 @@ def main() -> None:
     """Run ``pboh``; expected failures become one sentence on standard error and exit code 1."""
     # compilers make many small objects: looking for cycles in them takes a fifth of the time
     gc.set_threshold(50_000)
+    # Arrow's own allocator keeps what is freed, and reads this when it is imported
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     named = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)
     try:
         group = program(named)

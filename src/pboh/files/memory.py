@@ -34,7 +34,8 @@ def release() -> None:
     """Give memory back to the system that nobody uses, but libraries keep for later."""
     gc.collect()
     if arrow := sys.modules.get("pyarrow"):
-        arrow.default_memory_pool().release_unused()
+        for name in arrow.supported_memory_backends():
+            getattr(arrow, f"{name}_memory_pool")().release_unused()
     with suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)
 
