@@ -15,8 +15,8 @@ from typing import Any
 
 ALL = (
     "extract", "count", "fuzzy", "belief_propagation", "pairs", "first_link", "inference", "detection",
-    "learning", "learning_curves", "service", "annotate", "canonical", "spacy_linker", "hostile", "types",
-    "full_size", "whole_wikipedia", "spark_counts", "memory", "kills", "before",
+    "learning", "learning_curves", "ranking", "service", "annotate", "canonical", "spacy_linker", "hostile",
+    "types", "full_size", "whole_wikipedia", "spark_counts", "memory", "kills", "before",
 )  # fmt: skip
 SCALED = ("full_size", "whole_wikipedia", "spark_counts")
 """Those that generate what they measure, as large as asked for."""
