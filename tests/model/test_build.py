@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from pboh.counts.count import count
+from pboh.counts.plan import CountOptions
 from pboh.errors import CountsError
 from pboh.model.build import BuildOptions, build_model
 
@@ -33,6 +36,20 @@ def test_the_model_does_not_depend_on_memory(
     assert checksums(tmp_path / "small") == checksums(tmp_path / "whole")
     assert small["totals"] == whole["totals"]
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_model_says_what_it_is_made_of_without_the_folders_it_was_made_in(
+    world_corpus: Path, tmp_path: Path
+) -> None:
+    links = tmp_path / "links.bz2"
+    links.write_bytes(bz2.compress(b"Rome\t1.0 Rome W:9/9\n"))
+    count([world_corpus], tmp_path / "counts", CountOptions(crosswikis=str(links)))
+    build_model(tmp_path / "counts", tmp_path / "model", PLAIN)
+    text = (tmp_path / "model" / "model.json").read_text()
+    info = json.loads(text)
+    assert info["corpus"][0]["sources"] == ["world.xml"]
+    assert info["options"]["count"]["crosswikis"] == "links.bz2"
+    assert str(tmp_path) not in text and str(world_corpus) not in text
 
 
 def rewritten(table: Path, order: list[int]) -> None:

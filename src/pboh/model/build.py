@@ -95,8 +95,7 @@ def build_model(
             "pboh": pboh.__version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "language": info.get("language"),
-            "corpus": info.get("inputs"),
-            "options": {"count": info.get("options"), "build": asdict(options)},
+            **_made_of(info, options),
             "totals": {**info["totals"], **build.totals},
             "settings": {},
         }
@@ -105,6 +104,15 @@ def build_model(
         description["totals"]["merged_twins"] = merge_twins(out)
     report(1, 1)
     return description
+
+
+def _made_of(info: dict[str, Any], options: BuildOptions) -> dict[str, Any]:
+    """Corpora and options; folders of the machine it was made on are nobody's business."""
+    counted = dict(info.get("options") or {})
+    if counted.get("crosswikis"):
+        counted["crosswikis"] = Path(counted["crosswikis"]).name
+    corpora = [{k: v for k, v in one.items() if k != "folder"} for one in info.get("inputs") or []]
+    return {"corpus": corpora, "options": {"count": counted, "build": asdict(options)}}
 
 
 def _after(steps: int, report: Report, done: float, total: float | None = None, detail: str = "") -> None:

@@ -152,13 +152,9 @@ def _size(columns: dict[str, dict[str, Any]]) -> int:
 
 
 def _description(model: Model, settings: dict[str, Any], options: PruneOptions) -> dict[str, Any]:
-    """What the small model says of itself; folders of the machine it was made on are nobody's business."""
+    """What the small model says of itself."""
     info = {k: v for k, v in model.info.items() if k not in LEFT_OUT}
-    info["corpus"] = [{k: v for k, v in c.items() if k != "folder"} for c in info.get("corpus") or []]
-    count = dict((info.get("options") or {}).get("count") or {})
-    if count.get("crosswikis"):
-        count["crosswikis"] = Path(count["crosswikis"]).name
-    info["options"] = {**(info.get("options") or {}), "count": count, "prune": asdict(options)}
+    info["options"] = {**(info.get("options") or {}), "prune": asdict(options)}
     info["settings"] = {**info.get("settings", {}), **settings}
     info["settings"].pop("threshold", None)  # it goes with a calibration, which has to be done again
     return info | {"licence": LICENCE, "note": NOTE, "arrays": {}}
