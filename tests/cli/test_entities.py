@@ -135,13 +135,8 @@ def test_ids_are_added_and_removed(run, model, tmp_path):
 
 
 def test_twins_are_listed(run, model, tmp_path):
-    code, out, _ = run("entities", "twins", "--model", model, "--cosine", 0.1, "--together", 1)
-    assert (
-        code == 0
-        and out.splitlines()[0] == "title\ttwin\tlinks\tlinks of twin\tcosine\tnames\ttogether\tsure"
-    )
-    run(
-        "entities", "twins", "--model", model, "--cosine", 0.1, "--together", 1, "--json", tmp_path / "t.json"
-    )
+    code, out, _ = run("entities", "twins", "--model", model, "--least", 0)
+    assert code == 0 and out.startswith("title\ttwin\tlinks\tlinks of twin\tprobability\tcalled\tcalling")
+    run("entities", "twins", "--model", model, "--least", 0, "--json", tmp_path / "t.json")
     rows = json.loads((tmp_path / "t.json").read_text())
     assert [row["title"] for row in rows] == [line.split("\t")[0] for line in out.splitlines()[1:]]

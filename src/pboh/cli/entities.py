@@ -191,34 +191,33 @@ def types(
 @entities.command("twins")
 def twins(
     model: options.Model = None,
-    cosine: Annotated[float, Option(min=0, max=1, help="Least similarity of their vectors.")] = 0.9,
-    together: Annotated[
-        float, Option(min=0, max=1, help="Largest share of documents of the rarer one that link both.")
-    ] = 0.25,
+    least: Annotated[float, Option(min=0, max=1, help="Least probability that they are one.")] = 0.5,
     json: options.Json = None,
 ) -> None:
     """List entities that may be one under two titles, most linked first: missing redirects.
 
-    Such twins have the same names and keep the same company, but few documents link both. The last column
+    Such twins have names in common, and links that say the title of one lead to the other. The last column
     says which are surely one; pboh build --merge-twins merges those. Nothing is changed here.
 
     Example: pboh entities twins --model model
     """
     from pboh.linker import model_folder
     from pboh.model.store import open_model
-    from pboh.model.twins import find_twins, is_sure
+    from pboh.model.twins import SURE, find_twins
 
     opened = open_model(model_folder(model))
+    shown = ("probability", "called", "calling", "cosine", "together")
     rows = [
         {
             "title": opened.title(found.first),
             "twin": opened.title(found.second),
             "links": opened.links(found.first),
             "links_of_twin": opened.links(found.second),
-            **{name: round(getattr(found, name), 3) for name in ("cosine", "names", "together")},
-            "sure": is_sure(opened, found),
+            **{name: round(getattr(found, name), 3) for name in shown},
+            "pages": found.pages,
+            "sure": found.probability >= SURE,
         }
-        for found in find_twins(opened, cosine=cosine, together=together)
+        for found in find_twins(opened, least)
     ]
-    header = ("title", "twin", "links", "links of twin", "cosine", "names", "together", "sure")
+    header = ("title", "twin", "links", "links of twin", *shown, "pages", "sure")
     printing.show_rows(header, rows, json)

@@ -2,12 +2,16 @@
 
 "Napoleon" and "Napoleon I of France" are called by the same names and keep the same company, but a page
 that links one of them seldom links the other. What is called alike and linked together is not one thing,
-but two that belong together. Where the title of the rarer one is nothing but a name of the other, they can be
-merged: names and title then lead to the other, as if there were a redirect.
+but two that belong together. Most is said by titles: links that say the title of one and lead to the other
+do what a redirect would. How probable it is that both are one was fitted on pairs judged by hand
+(``tests/data/twins.tsv``). Those that surely are can be merged: names and title then lead to the one that is
+linked more often, as if there were a redirect.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +29,13 @@ LEAST_SHARE = 0.1  # of a name's links, or of its own, that an entity has to hav
 MOST_CALLED = 5  # entities of a name that are compared, most linked first
 LEAST_LINKS = 3
 LEAST_CALLED = 2  # links that make a name more than a slip
-LEAST_SHARE_CALLED = 0.3  # of the links that say a title lead to its twin, if they are surely one
+LEAST_NAMES, LEAST_COSINE = 0.1, 0.5  # of pairs that are looked at: names in common, and likeness of vectors
+PROBABLE, SURE = 0.5, 0.85  # twins that are listed, and those that are merged
+NEVER = 0.02  # added to shares of links before their logarithm is taken
+WEIGHTS = {
+    "bias": 2.48, "called": 0.70, "calling": 0.43, "pages": -1.70, "cosine": 1.51, "together": -1.27,
+}  # fmt: skip
+"""Log-odds of being one: of the logarithms of ``called`` and ``calling``, and of the others as they are."""
 
 
 class Twins(NamedTuple):
@@ -33,36 +43,62 @@ class Twins(NamedTuple):
 
     first: int
     second: int
+    called: float  # share of the links that say the title of the second and lead to the first
+    calling: float  # share of the links that say the title of the first and lead to the second
+    pages: bool  # whether both have a page
     cosine: float  # of their vectors
-    names: float  # share of the links of either, the smaller one, by names that both are called by
     together: float  # share of the documents that link the rarer one and link the other too
 
+    @property
+    def probability(self) -> float:
+        """How probable it is that they are one."""
+        given = {**self._asdict(), "bias": 1.0}
+        for share in ("called", "calling"):
+            given[share] = math.log(given[share] + NEVER)
+        return 1 / (1 + math.exp(-sum(weight * given[name] for name, weight in WEIGHTS.items())))
 
-def find_twins(
-    model: Model, *, cosine: float = 0.9, names: float = 0.3, together: float = 0.25
-) -> list[Twins]:
-    """Pairs whose cosine and shared names are at least, and documents in common at most, what is given.
 
-    One of both has to be called mostly (60 %) by names of the other. Most linked pairs come first.
-    """
+def find_twins(model: Model, least: float = PROBABLE) -> list[Twins]:
+    """Pairs that are one with a probability of at least ``least``, most linked ones first."""
     if "vector_entity" not in model:
         raise InputError("twins are told by vectors, and the model has none", todo="Build it with vectors")
-    first, second, shared, most = _called_alike(model)
-    some = (shared >= names) & (most >= 0.6)
-    first, second, shared = first[some], second[some], shared[some]
-    alike = _cosines(model["vector_entity"], first, second)
-    found = []
-    for a, b, share, value in zip(
-        first.tolist(), second.tolist(), shared.tolist(), alike.tolist(), strict=True
-    ):
-        if value >= cosine and (common := _together(model, a, b)) <= together:
-            pair = (a, b) if model.links(a) >= model.links(b) else (b, a)
-            found.append(Twins(*pair, value, share, common))
+    found = [twins for twins in _candidates(model) if twins.probability >= least]
     return sorted(found, key=lambda twins: (-model.links(twins.second), twins.first, twins.second))
 
 
-def _called_alike(model: Model) -> tuple[Array, Array, Array, Array]:
-    """Pairs with names in common, and how much of the links of either has such names: less and more.
+def _candidates(model: Model) -> Iterator[Twins]:
+    """Pairs with names in common and vectors that are not unlike, and all that is known of them."""
+    one, other, shared = _called_alike(model)
+    cosine = _cosines(model["vector_entity"], one, other)
+    some = (shared >= LEAST_NAMES) & (cosine >= LEAST_COSINE)
+    one, other, cosine = one[some], other[some], cosine[some]
+    links, pages = model["entity_occurrences"], model.arrays.get("entity_page")
+    swap = links[other] > links[one]
+    first, second = np.where(swap, other, one), np.where(swap, one, other)
+    paged = np.zeros(first.size, bool) if pages is None else (pages[first] > 0) & (pages[second] > 0)
+    called, calling = _title_shares(model, second, first), _title_shares(model, first, second)
+    columns = (first, second, called, calling, paged, cosine)
+    for known in zip(*(column.tolist() for column in columns), strict=True):
+        yield Twins._make((*known, _together(model, *known[:2])))
+
+
+def _title_shares(model: Model, titled: Array, meant: Array) -> Array:
+    """Of the links that say the title of one entity, the share that leads to another: a smoothed one."""
+    entities, place = np.unique(titled, return_inverse=True)
+    titles = [fold(model.title(entity)) for entity in entities.tolist()]
+    at = look_up(model["name_hash"], model["name_buckets"], titles)
+    shares = np.zeros(titled.size)
+    offsets, layer = model["name_offsets"], model["name_layer"]
+    for pair, (name, entity) in enumerate(zip(at[place].tolist(), meant.tolist(), strict=True)):
+        if name >= 0:
+            rows = slice(*offsets[name : name + 2].tolist())
+            links = np.where(layer[rows] == Layer.FOLDED, model["name_count"][rows], 0.0)
+            shares[pair] = links[model["name_entity"][rows] == entity].sum() / (links.sum() + 1)
+    return shares
+
+
+def _called_alike(model: Model) -> tuple[Array, Array, Array]:
+    """Pairs with names in common, and the share of the links of either, the smaller one, by such names.
 
     Names are folded: a hyphen or a capital makes no other name, though often another title.
     """
@@ -97,7 +133,7 @@ def _called_alike(model: Model) -> tuple[Array, Array, Array, Array]:
         np.bincount(inverse, np.where(swap, mine, yours)) / np.maximum(total[high], 1),
     ])  # fmt: skip
     some = np.minimum(total[low], total[high]) >= LEAST_LINKS
-    return low[some], high[some], shares.min(0)[some], shares.max(0)[some]
+    return low[some], high[some], shares.min(0)[some]
 
 
 def _cosines(vectors: Array, first: Array, second: Array) -> Array:
@@ -117,21 +153,6 @@ def _together(model: Model, first: int, second: int) -> float:
     return float(np.isin(one, other).sum() / max(min(one.size, other.size), 1))
 
 
-def is_sure(model: Model, twins: Twins) -> bool:
-    """Whether the second is only another title of the first.
-
-    No page has that title, and of the links that say it, a good part lead to the first: what a redirect does.
-    """
-    pages = model.arrays.get("entity_page")
-    if pages is not None and pages[twins.second]:
-        return False
-    at = int(look_up(model["name_hash"], model["name_buckets"], [fold(model.title(twins.second))])[0])
-    rows = slice(*model["name_offsets"][at : at + 2].tolist()) if at >= 0 else slice(0, 0)
-    links = np.where(model["name_layer"][rows] == Layer.FOLDED, model["name_count"][rows], 0.0)
-    called = links[model["name_entity"][rows] == twins.first].sum()
-    return bool(called >= max(LEAST_CALLED, LEAST_SHARE_CALLED * links.sum()))
-
-
 def merge_twins(folder: Path) -> int:
     """Let names and titles of twins that are sure lead to the more linked one; returns how many there were.
 
@@ -139,9 +160,8 @@ def merge_twins(folder: Path) -> int:
     """
     model = open_model(folder)
     into = np.arange(model.entities, dtype=np.uint32)
-    for twins in find_twins(model):
-        if is_sure(model, twins):
-            into[twins.second] = twins.first
+    for twins in find_twins(model, SURE):
+        into[twins.second] = twins.first
     merged = int((into != np.arange(model.entities)).sum())
     while (into[into] != into).any():  # every twin is linked less than what it is merged into: no circles
         into = into[into]
