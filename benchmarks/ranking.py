@@ -3,12 +3,13 @@
 Two rankings read the terms of every candidate after inference: a conditional logit with seven weights, and
 gradient-boosted trees over these and ten more. Both learn from pages 1 to 300 in all five readings, except
 for one topic of five, and are judged on that topic; learned from all topics, they are judged on the texts
-that come with pboh, whose mentions are given. The share of right answers counts, with nothing withheld.
+that come with pboh and on the shared test sets. The share of right answers to
+given mentions counts, with nothing withheld.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from pboh.evaluation.metrics import resamples
 from pboh.files.progress import progress
 from pboh.inference.reliability import links_of, log_odds
 from pboh.inference.spans import Span
-from pboh.learning.annotated import annotated_texts
+from pboh.learning.annotated import texts_for
 from pboh.learning.complete import known_entities
 from pboh.learning.logistic import choice, maximise
 from pboh.learning.topics import by_topic
@@ -30,35 +31,44 @@ from pboh.linker import Linker, load
 
 PAGES, TOPICS = "0:300", 5
 READINGS = ("pages", "later", "sentences", "capitals", "thinned")
+SHARED = ("kore50-nif.ttl", "dbpedia-spotlight-nif.ttl", "Reuters-128.ttl", "RSS-500.ttl")
 FEW = ("marginal", "odds", "prior", "context", "pairs", "topic", "popularity")
 RIDGE = 1e-3
 Array = NDArray[Any]
 Scores = Callable[[Array], Array]
+Learn = Callable[[Sequence["Mention"]], Scores]
 
 
 class Mention(NamedTuple):
     """The candidates of one mention, a row of terms for each; which are right, and which the model chose."""
 
-    document: int
+    page: int  # parts of one page are resampled together
     terms: Array
     right: Array
     answer: int
 
 
-def mentions_of(linker: Linker, documents: Iterable[GoldDocument]) -> list[Mention]:
-    """All mentions that an entity of the model is meant by; those without candidates have no rows."""
-    found = []
-    for number, document in enumerate(documents):
-        linked = document.linked
-        solution = linker.engine.solve(document.text, [Span(m.start, m.end) for m in linked])
-        for i, mention in enumerate(linked):
-            if golds := known_entities(linker, mention.golds):
-                size = int(solution.unary.size[i])
-                entity = solution.unary.entity[i, :size]
-                terms = _terms(linker, solution, i, size, mention.text)
-                right = np.isin(entity, list(golds))
-                found.append(Mention(number, terms, right, int(solution.answer[i])))
-    return found
+def mentions_of(linker: Linker, readings: Sequence[Iterable[GoldDocument]]) -> list[list[Mention]]:
+    """All mentions that an entity of the model is meant by; those without candidates have no rows.
+
+    Pages have the same numbers in all readings.
+    """
+    pages: dict[str, int] = {}
+    return [
+        [mention for document in reading for mention in _of_document(linker, document, pages)]
+        for reading in readings
+    ]
+
+
+def _of_document(linker: Linker, document: GoldDocument, pages: dict[str, int]) -> Iterator[Mention]:
+    linked, page = document.linked, pages.setdefault(document.whole or document.text, len(pages))
+    solution = linker.engine.solve(document.text, [Span(m.start, m.end) for m in linked])
+    for i, mention in enumerate(linked):
+        if golds := known_entities(linker, mention.golds):
+            size = int(solution.unary.size[i])
+            right = np.isin(solution.unary.entity[i, :size], list(golds))
+            terms = _terms(linker, solution, i, size, mention.text)
+            yield Mention(page, terms, right, int(solution.answer[i]))
 
 
 def _terms(linker: Linker, solution: Any, i: int, size: int, name: str) -> Array:
@@ -91,65 +101,75 @@ def trees(mentions: Sequence[Mention]) -> Scores:
     """Two hundred trees of at most 16 leaves that say whether a candidate is right."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    some = [m for m in mentions if len(m.terms)]
     model = HistGradientBoostingClassifier(
         max_iter=200, max_leaf_nodes=16, learning_rate=0.05, min_samples_leaf=100, random_state=0,
         early_stopping=False,
     )  # fmt: skip
-    model.fit(np.concatenate([m.terms for m in some]), np.concatenate([m.right for m in some]))
+    model.fit(np.concatenate([m.terms for m in mentions]), np.concatenate([m.right for m in mentions]))
     scores: Scores = model.decision_function
     return scores
 
 
-def gains(mentions: Sequence[Mention], scores: Scores) -> tuple[Array, Array, Array]:
-    """For each document: mentions that the model answers rightly, those that the ranking does, and all."""
-    documents = max((m.document for m in mentions), default=-1) + 1
-    counted = np.zeros((3, documents))
-    some = [m for m in mentions if len(m.terms)]
-    scored = np.split(
-        scores(np.concatenate([m.terms for m in some])), np.cumsum([len(m.terms) for m in some])[:-1]
-    )
-    for mention, score in zip(some, scored, strict=True):
+def counted(mentions: Sequence[Mention], scores: Scores, pages: int) -> Array:
+    """Of every page: mentions that the model answers rightly, those that the ranking does, and all."""
+    counts = np.zeros((3, pages))
+    ends = np.cumsum([len(mention.terms) for mention in mentions])
+    scored = np.split(scores(np.concatenate([mention.terms for mention in mentions])), ends[:-1])
+    for mention, score in zip(mentions, scored, strict=True):
         own = mention.answer >= 0 and mention.right[mention.answer]
-        counted[:2, mention.document] += own, mention.right[score.argmax()]
-    np.add.at(counted[2], [m.document for m in mentions], 1)
-    return counted[0], counted[1], counted[2]
+        ranked = score.size > 0 and mention.right[score.argmax()]
+        counts[:, mention.page] += own, ranked, 1
+    return counts
 
 
-def gained(parts: Sequence[tuple[Array, Array, Array]]) -> dict[str, float]:
-    """Points that the ranking gains, with the 95 % interval over documents."""
-    own, ranked, size = (np.concatenate(column) for column in zip(*parts, strict=True))
-    draws = np.concatenate([100 * (w @ (ranked - own)) / (w @ size) for w in resamples(len(own), 1000)])
-    low, high = np.quantile(draws, (0.025, 0.975)).tolist()
-    return {
-        "model": float(100 * own.sum() / size.sum()),
-        "gain": float(100 * (ranked - own).sum() / size.sum()),
-        "low": low,
-        "high": high,
+def gained(counts: Sequence[Array]) -> dict[str, float]:
+    """Points that the ranking gains, the mean of some readings of the same pages, with the 95 % interval."""
+
+    def of(times: Array) -> tuple[Array, Array]:
+        own, ranked, size = np.moveaxis(np.stack([times @ reading.T for reading in counts]), -1, 0)
+        return (100 * own / size).mean(0), (100 * (ranked - own) / size).mean(0)
+
+    pages = counts[0].shape[1]
+    low, high = np.quantile(
+        np.concatenate([of(times)[1] for times in resamples(pages, 1000)]), (0.025, 0.975)
+    ).tolist()
+    model, gain = (float(part) for part in of(np.ones(pages)))
+    return {"model": model, "gain": gain, "low": low, "high": high}
+
+
+def judged(topics: Sequence[Sequence[list[Mention]]], texts: dict[str, list[Mention]], learn: Learn) -> Any:
+    """What a ranking gains on every reading of topics left out, on their mean, and on annotated texts."""
+    parts: list[list[Array]] = []
+    for left_out, own in enumerate(topics):
+        others = chain.from_iterable([*topics[:left_out], *topics[left_out + 1 :]])
+        scores = learn(list(chain.from_iterable(others)))
+        parts.append([counted(mentions, scores, _pages(own)) for mentions in own])
+    counts = [np.concatenate(reading, axis=1) for reading in zip(*parts, strict=True)]
+    found = {name: gained([reading]) for name, reading in zip(READINGS, counts, strict=True)}
+    found["mean of the readings"] = gained(counts)
+    found["worst topic"] = min((gained(part) for part in parts), key=lambda one: one["gain"])
+    scores = learn(list(chain.from_iterable(chain.from_iterable(topics))))
+    return found | {
+        name: gained([counted(mentions, scores, _pages([mentions]))]) for name, mentions in texts.items()
     }
 
 
-def measure(linker: Linker, pages: Dataset) -> dict[str, dict[str, dict[str, float]]]:
-    """The gain of both rankings on every reading of topics left out, and on annotated texts."""
+def _pages(readings: Iterable[list[Mention]]) -> int:
+    return 1 + max(mention.page for mentions in readings for mention in mentions)
+
+
+def measure(
+    linker: Linker, pages: Dataset, elsewhere: Iterable[Dataset] = ()
+) -> dict[str, dict[str, dict[str, float]]]:
+    """The gain of both rankings, wherever it is judged."""
     topics = by_topic(linker, pages, TOPICS)
     with progress("solving") as report:
-        read: list[list[list[Mention]]] = []
+        read = []
         for done, topic in enumerate(topics):
             report(done, len(topics))
-            read.append([mentions_of(linker, reading) for reading in readings(topic)])
-        texts = {dataset.name: mentions_of(linker, dataset) for dataset in annotated_texts()}
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for name, learn in (("logit", logit), ("trees", trees)):
-        parts: list[list[tuple[Array, Array, Array]]] = [[] for _ in READINGS]
-        for left_out, own in enumerate(read):
-            others = chain.from_iterable(read[:left_out] + read[left_out + 1 :])
-            scores = learn(list(chain.from_iterable(others)))
-            for reading, mentions in zip(parts, own, strict=True):
-                reading.append(gains(mentions, scores))
-        scores = learn(list(chain.from_iterable(chain.from_iterable(read))))
-        found[name] = {reading: gained(part) for reading, part in zip(READINGS, parts, strict=True)}
-        found[name] |= {text: gained([gains(mentions, scores)]) for text, mentions in texts.items()}
-    return found
+            read.append(mentions_of(linker, readings(topic)))
+    texts = {dataset.name: mentions_of(linker, [dataset])[0] for dataset in (*texts_for(linker), *elsewhere)}
+    return {name: judged(read, texts, learn) for name, learn in (("logit", logit), ("trees", trees))}
 
 
 def main() -> dict[str, Any]:
@@ -158,7 +178,8 @@ def main() -> dict[str, Any]:
     if folder is None:
         raise SystemExit("the validation pages are not here (set PBOH_SHARED to their folder)")
     linker = load(sample_model())
-    found = measure(linker, read_dataset(f"{folder / 'corpus' / 'validation.jsonl.gz'}#{PAGES}"))
+    elsewhere = [read_dataset(folder / "benchmarks" / name) for name in SHARED]
+    found = measure(linker, read_dataset(f"{folder / 'corpus' / 'validation.jsonl.gz'}#{PAGES}"), elsewhere)
     rows = [
         (name, reading, f"{one['model']:.2f}", f"{one['gain']:+.2f} ({one['low']:+.2f} … {one['high']:+.2f})")
         for name, by_reading in found.items()
