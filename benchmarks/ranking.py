@@ -3,8 +3,8 @@
 Two rankings read the terms of every candidate after inference: a conditional logit with seven weights, and
 gradient-boosted trees over these and ten more. Both learn from pages 1 to 300 in all five readings, except
 for one topic of five, and are judged on that topic; learned from all topics, they are judged on the texts
-that come with pboh and on the shared test sets. The share of right answers to
-given mentions counts, with nothing withheld.
+that come with pboh and on the shared test sets. The share of right answers to given mentions counts, with
+nothing withheld.
 """
 
 from __future__ import annotations
