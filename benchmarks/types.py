@@ -15,7 +15,8 @@ from pboh.text.hashing import look_up
 
 SUREST = 0.8
 """The share of entities on whose types accuracy is reported beside that of all."""
-JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in ("types", "types-blind", "types-unseen")}
+SAMPLES = ("types", "types-blind", "types-unseen", "types-frequent")
+JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in SAMPLES}
 
 
 def judgements(path: Path) -> list[tuple[str, str, str]]:
@@ -47,6 +48,8 @@ def main() -> None:
     for sample, page in product(JUDGED, ("with", "without")):
         judged = judgements(JUDGED[sample])
         wanted = [(title, right.split("|")) for where, title, right in judged if where == page]
+        if not wanted:
+            continue
         answers = zip(wanted, told(model, [title for title, _ in wanted]), strict=True)
         known = [(right, answer, p) for (_, right), (answer, p) in answers if answer]
         sure = sorted((one for one in known if one[1] != "unknown"), key=lambda one: -one[2])

@@ -40,7 +40,7 @@ SENTENCES = {
         ("Vale", "Vale is a geographical region spanning much of the north.", "place"),
         ("Vale", "Vale is a scientist combining physics and philosophy.", "person"),
         ("Vale", "Vale is an influential group of philosophers of the north.", "organisation"),
-        ("Vale", "Vales are churches and abbeys of the north.", "place"),
+        ("Vales", "Vales are churches and abbeys of the north.", "place"),
         ("Ada Vale", "Thomas was an English priest.\nRome was a town that he saw.", "person"),
         ("Ada Dale", "Thomas was an English priest.\nDale left. In 1900 he was a town's friend.", "person"),
         ("Vicar", "A vicar is a priest of the Church of Utopia.", "other"),

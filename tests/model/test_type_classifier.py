@@ -62,6 +62,21 @@ def test_who_was_learned_is_told_by_the_others():
     assert (probability.argmax(1) == codes[:20]).mean() > 0.9
 
 
+def test_entities_of_many_links_are_told_as_surely_as_it_is_right():
+    arrays, codes = small_model(1600)
+    often = np.arange(codes.size) % 2 == 0
+    pages = np.where(often, 40, 2)  # what is linked often looks like anything
+    codes[often] = np.random.default_rng(3).permutation(codes[often])
+    arrays["posting_offsets"] = np.append(0, np.cumsum(pages))
+    arrays["posting_document"] = np.arange(pages.sum(), dtype=np.uint32) % 100
+    known = np.where(np.arange(codes.size) % 10 == 1, 0, codes).astype(np.uint8)
+    classifier = TypeClassifier(arrays.__getitem__, known, np.zeros_like(known))
+    classifier.learn()
+    [(_, probability)] = classifier.tell(np.arange(codes.size))
+    assert probability[often].max(1).mean() < 0.6
+    assert probability[~often].max(1).mean() > 0.8
+
+
 def test_learning_twice_gives_the_same():
     arrays, codes = small_model()
     hidden = np.arange(codes.size) % 3 == 0
@@ -77,12 +92,12 @@ def test_probabilities_are_a_softmax_of_weighted_sums():
     found = classifier.features(entities, taught=True, links=np.zeros(40, np.int64))
     several = np.random.default_rng(2).normal(size=(2, kernels.SLOTS, kernels.CLASSES)).astype(np.float32)
     teller = (entities % 2).astype(np.uint8)
-    out = np.empty((40, kernels.CLASSES), np.float32)
-    kernels.probabilities(found.offsets, found.slots, found.values, several, teller, 0.7, out)
+    out, sharpness = np.empty((40, kernels.CLASSES), np.float32), np.linspace(0.5, 1, 40)
+    kernels.probabilities(found.offsets, found.slots, found.values, several, teller, sharpness, out)
     for row in range(40):
         mine = slice(found.offsets[row], found.offsets[row + 1])
         scores = (several[row % 2][found.slots[mine]] * found.values[mine, None]).sum(0)[1:]
-        expected = np.exp(0.7 * (scores - scores.max()))
+        expected = np.exp(sharpness[row] * (scores - scores.max()))
         np.testing.assert_allclose(out[row, 1:], expected / expected.sum(), rtol=1e-3, atol=1e-6)
 
 

@@ -24,6 +24,7 @@ MOST = 200_000  # to learn from: more make it no better
 PASSES, RATE, RIDGE = 5, 0.1, 1e-4
 THRESHOLD = 0.5
 """A type that is less likely is not given."""
+MOST_LINKS = 50  # the words and documents of more are thinned to as many
 BOTH = 2  # halves together: the mean of their weights
 _AT_A_TIME = 1 << 14  # entities whose features are held
 _NAMES = 1 << 20  # looked at together
@@ -52,7 +53,7 @@ class TypeClassifier:
         half = np.random.default_rng(2).integers(0, 2, codes.size, np.uint8)
         self._teller = np.where(codes > 0, half, BOTH).astype(np.uint8)
         self._weights = np.zeros((3, kernels.SLOTS, kernels.CLASSES), np.float32)
-        self._sharpness = 1.0
+        self._sharpness = np.ones(MOST_LINKS.bit_length() + 1)
 
     def features(self, entities: Array, *, taught: bool, links: Array, seed: int = 1) -> _Features:
         """Features of entities; those to learn from are left out of their own neighbourhood."""
@@ -73,14 +74,19 @@ class TypeClassifier:
         return _Features(found.offsets, found.slots[:size].copy(), found.values[:size].copy())
 
     def learn(self, report: Report = silent) -> None:
-        """Fit the weights, and how sharp the probabilities may be, to the entities of known type."""
+        """Fit the weights, and how sharp the probabilities may be, to the entities of known type.
+
+        Half of them are thinned to as few links as those of unknown type have.
+        """
         chance = np.random.default_rng(1)
         pages = np.diff(self._arrays["posting_offsets"])
         some = np.flatnonzero((self._codes > 0) & (pages > 0))
         if some.size > MOST:
             some = np.sort(chance.choice(some, MOST, replace=False))
         few = pages[(self._codes == 0) & (pages > 0)]
-        links = chance.choice(few if few.size else pages[some], some.size).astype(np.int64)
+        links = _most(pages[some])
+        thinned = chance.random(some.size) < 0.5
+        links[thinned] = np.minimum(links, chance.choice(few if few.size else links, some.size))[thinned]
         parts = [
             (part, self.features(some[part], taught=True, links=links[part], seed=int(part[0]) + 1))
             for part in np.array_split(np.arange(some.size), max(1, some.size // _AT_A_TIME))
@@ -94,13 +100,16 @@ class TypeClassifier:
                     kernels.learn(order, found.offsets, found.slots, found.values, self._codes[some[part]],
                                   RATE, RIDGE, weights, squares)  # fmt: skip
         np.mean(self._weights[:BOTH], axis=0, out=self._weights[BOTH])
-        told = np.concatenate([self._told(some[part], found) for part, found in parts])
-        self._sharpness = _sharpness(told, self._codes[some])
+        told = np.concatenate([self._told(some[part], found, links[part]) for part, found in parts])
+        much = _bits(links)
+        for bits in np.unique(much):
+            enough = much == bits if (much == bits).sum() >= LEAST else slice(None)
+            self._sharpness[bits] = _sharpness(told[enough], self._codes[some][enough])
 
-    def _told(self, entities: Array, found: _Features) -> Array:
+    def _told(self, entities: Array, found: _Features, links: Array) -> Array:
         """The probability of each type: by the half that has not learned an entity, or by both."""
         out = np.empty((entities.size, kernels.CLASSES), np.float32)
-        teller, sharpness = self._teller[entities], self._sharpness
+        teller, sharpness = self._teller[entities], self._sharpness[_bits(links)]
         kernels.probabilities(found.offsets, found.slots, found.values, self._weights, teller, sharpness, out)
         return out
 
@@ -109,8 +118,19 @@ class TypeClassifier:
         for at in range(0, entities.size, _AT_A_TIME):
             report(at, entities.size, "telling types")
             part = entities[at : at + _AT_A_TIME]
-            found = self.features(part, taught=True, links=np.zeros(part.size, np.int64))
-            yield part, self._told(part, found)
+            offsets = self._arrays["posting_offsets"]
+            links = _most(offsets[part + 1] - offsets[part])
+            yield part, self._told(part, self.features(part, taught=True, links=links), links)
+
+
+def _most(links: Array) -> Array:
+    """The links of entities that are looked at."""
+    return np.minimum(links, MOST_LINKS).astype(np.int64)
+
+
+def _bits(links: Array) -> Array:
+    """The binary logarithm of numbers of links, rounded up; 0 for none."""
+    return np.frexp(links)[1]
 
 
 def _sharpness(told: Array, right: Array) -> float:

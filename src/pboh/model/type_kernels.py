@@ -177,9 +177,9 @@ def features_of(
 
 @njit(cache=True)
 def probabilities(
-    offsets: Array, slots: Array, values: Array, weights: Array, teller: Array, sharpness: float, out: Array
+    offsets: Array, slots: Array, values: Array, weights: Array, teller: Array, sharpness: Array, out: Array
 ) -> None:
-    """Softmax of the weighted sums of every row's features, by the weights of its teller."""
+    """Softmax of the weighted sums of each row's features, by the weights of its teller, as sharp as told."""
     for row in range(offsets.size - 1):
         scores, own = np.zeros(CLASSES), weights[teller[row]]
         for k in range(offsets[row], offsets[row + 1]):
@@ -188,7 +188,7 @@ def probabilities(
         top = scores[1:].max()
         total = 0.0
         for c in range(1, CLASSES):
-            out[row, c] = np.exp(sharpness * (scores[c] - top))
+            out[row, c] = np.exp(sharpness[row] * (scores[c] - top))
             total += out[row, c]
         for c in range(1, CLASSES):
             out[row, c] /= total

@@ -79,6 +79,8 @@ def _person(noun: _Noun, *, office: bool) -> str:
 def _hinted(said: str, noun: _Noun, *, sure: bool) -> str:
     """Whether the noun of the title counts, or what the sentence says."""
     hint = noun.hint
+    if hint == "person" and noun.small and not said:  # a record producer oversees
+        return "other"
     if hint == "event" and (said == "other" or noun.dated):
         return hint
     if said in ("product", "species") or hint in ("", said):
@@ -125,6 +127,9 @@ def _of_each(texts: pa.Array, said: Callable[[str], str]) -> pa.Array:
 def _is_common(bare: str, subject: str, table: Language) -> bool:
     """Whether a text calls it by a common noun: *a vicar*, *the wicket-keeper*."""
     small = bare[:1].lower() + bare[1:]
+    several = table.indefinite and subject in (f"{bare}s", f"The {bare}s")
+    if several and not (" " in bare and bare.istitle()):  # forwards, but not the Sears Homes
+        return True
     if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
         return False
     if f" {small}" in subject:
