@@ -6,6 +6,7 @@ import bz2
 import gzip
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from corpus_helpers import DATA, dump, page, rows, same_corpus, small, world
 
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.corpus.tables import ordered
+from pboh.corpus.tables.first_pass import COUNTED
 from pboh.text.words import words
 
 
@@ -93,6 +95,28 @@ def test_links_stand_in_the_text(corpus: tuple[Path, dict[str, Any]]) -> None:
         assert texts[link["page"]][link["start"] : link["end"]] == link["anchor"]
 
 
+def test_a_link_is_followed_if_a_content_word_begins_one_blank_behind_it(tmp_path: Path) -> None:
+    text = "French shares, French and Dutch, French-speaking Dutch\nbonds. Dutch 12, French 1996 French"
+    places = [m.span() for m in re.finditer("French|Dutch", text)]
+    links = [[start, end, text[start:end]] for start, end in places]
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"title": "A", "text": text, "links": links}))
+    extract([tmp_path / "pages.jsonl"], tmp_path / "corpus", workers=1)
+    found = [text[each["end"] :][:7] for each in rows(tmp_path / "corpus", "links") if each["followed"]]
+    assert found == [" shares", " 1996 F"]
+
+
+def test_what_follows_links_is_what_content_words_say(corpus: tuple[Path, dict[str, Any]]) -> None:
+    texts = {each["page"]: each["text"] for each in rows(corpus[0], "texts")}
+    kinds = {each["page"]: each["kind"] for each in rows(corpus[0], "pages")}
+    starts = {page: {start for start, _, _ in words(text)} for page, text in texts.items()}
+    links = rows(corpus[0], "links")
+    for link in links:
+        blank = texts[link["page"]][link["end"] :][:1] == " "
+        follows = blank and link["end"] + 1 in starts[link["page"]] and kinds[link["page"]] in COUNTED
+        assert link["followed"] == follows
+    assert {link["followed"] for link in links} == {True, False}
+
+
 def test_context_words_are_those_around_the_links(corpus: tuple[Path, dict[str, Any]]) -> None:
     """The five-line definition of N(w,e), beside the kernel."""
     out = corpus[0]
@@ -118,7 +142,7 @@ def test_schemas(corpus: tuple[Path, dict[str, Any]]) -> None:
     expected = {
         "pages": "page:int32 id:int64 title:string kind:string target:string entity:int32 held:bool",
         "entities": "entity:int32 title:string page:int32 held:bool",
-        "links": "page:int32 start:int32 end:int32 anchor:string entity:int32",
+        "links": "page:int32 start:int32 end:int32 anchor:string entity:int32 followed:bool",
         "context_words": "entity:int32 word:int32 count:int32",
         "words": "word:int32 text:string count:int64",
         "texts": "page:int32 text:string",

@@ -115,6 +115,7 @@ def test_names_come_from_every_source(corpus: Path, tmp_path: Path) -> None:
     count([corpus], tmp_path / "all")
     assert {s for _, _, s in Counted(tmp_path / "all").names()} == {
         "anchor",
+        "followed",
         "title",
         "redirect",
         "disambiguation",

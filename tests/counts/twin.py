@@ -46,6 +46,14 @@ class Twin:
                 counted[link["anchor"], self.title[link["entity"]]] += 1
         return counted
 
+    def followed(self) -> Counter[tuple[str, str]]:
+        """How many links of each anchor a word follows at once."""
+        counted: Counter[tuple[str, str]] = Counter()
+        for link in self.links:
+            if self.kind[link["page"]] in ("article", "list") and link["followed"]:
+                counted[link["anchor"], self.title[link["entity"]]] += 1
+        return counted
+
     def extra_names(self) -> set[tuple[str, str, str]]:
         titles = set(self.title.values())
         found = {(title, title, "title") for title in titles}
@@ -72,6 +80,7 @@ class Twin:
             for name, entities in score.items():
                 best = sorted(entities, key=lambda e: (-entities[e][0], -entities[e][1], e.encode()))[:top]
                 kept |= {(fold, name, entity) for entity in best}
+        all_rows |= {(m, e, "followed"): c for (m, e), c in self.followed().items() if m}
         return {
             row: count
             for row, count in all_rows.items()

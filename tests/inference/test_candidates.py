@@ -25,9 +25,8 @@ def test_p_of_an_entity_given_a_name_equals_the_formula(seed, exponent):
     count, popularity = rng.integers(1, 9, rows), rng.integers(0, 50, entities)
     weights = np.asarray([1.0, 0.5, 0.0, 0.2, 0.1])
     positions = rng.integers(-1, names, (7, 3))
-    found, prior, size, total = gather(
-        positions, offsets, entity, layer.astype(np.uint8), count, popularity, weights, exponent, top
-    )
+    rest = popularity, weights, exponent, rng.random(7) < 0.5, 1.0, top
+    found, prior, size, total = gather(positions, offsets, entity, layer.astype(np.uint8), count, *rest)
     for i, forms in enumerate(positions):
         expected: dict[int, float] = {}
         for form, at in enumerate(forms):
@@ -39,6 +38,27 @@ def test_p_of_an_entity_given_a_name_equals_the_formula(seed, exponent):
         assert found[i, : size[i]].tolist() == [e for e, _ in best]
         assert total[i] == pytest.approx(sum(value for _, value in best))
         assert prior[i, : size[i]] == pytest.approx([value / total[i] for _, value in best])
+
+
+@pytest.mark.parametrize("use", [0.0, 0.8])
+def test_factors_of_what_follows_a_name_change_what_it_means(use):
+    """p(e|m, followed) ∝ p(e|m) · (p(followed|m,e) / p(followed|m))^use, by the rows behind all layers."""
+    entity, layer = np.asarray([3, 5, 3, 5, 9], np.int32), np.asarray([0, 0, 1, 1, 1], np.uint8)
+    count, positions = np.asarray([4.0, 1.0, 6.0, 2.0, 1.0]), np.asarray([[0, 1, -1]] * 2)
+    factors = {3: 0.25, 5: 3.0, 7: 9.0}  # the entity 7 is no candidate
+    rows = (
+        np.asarray([0, 2, 8]), np.append(entity, [*factors]).astype(np.int32),
+        np.append(layer, [2] * 3).astype(np.uint8), np.append(count, [*factors.values()]),
+    )  # fmt: skip
+    rest = np.zeros(10), np.asarray([1.0, 0.3]), 1.0, np.asarray([False, True]), use, 4
+    found, prior, size, _ = gather(positions, *rows, *rest)
+    assert size.tolist() == [3, 3]
+    plain = {3: 4 + 0.3 * 6, 5: 1 + 0.3 * 2, 9: 0.3}
+    followed = {e: value * factors.get(e, 1.0) ** use for e, value in plain.items()}
+    for row, values in enumerate((plain, followed)):
+        shares = {e: value / sum(values.values()) for e, value in values.items()}
+        got = zip(found[row, :3].tolist(), prior[row, :3].tolist(), strict=True)
+        assert dict(got) == pytest.approx(shares)
 
 
 def test_shares_of_a_name_sum_to_one_best_first(linker):

@@ -177,7 +177,7 @@ def test_a_model_without_vectors_answers_as_if_they_were_switched_off(world_coun
 def test_windows_are_the_content_words_around_a_mention(linker):
     text = "The striker Müller scored a goal for the team of Bayern."
     potentials = linker.with_settings(window=2).engine.potentials
-    windows = potentials.windows(text, [Span(12, 18), Span(49, 55)])
+    windows = potentials.windows(potentials.content(text), [Span(12, 18), Span(49, 55)])
     words = [[text[windows.starts[k] : windows.ends[k]] for k in windows.places(i)] for i in range(2)]
     assert words == [["striker", "scored", "goal"], ["goal", "team"]]
     assert windows.lengths.tolist() == [3, 2]

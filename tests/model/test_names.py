@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.model.names import Layer, NameCollector, derived_names, strip_title
+from pboh.model.names import FEW, Layer, NameCollector, derived_names, strip_title
 from pboh.text.folding import fold, squeeze
 from pboh.text.hashing import hash_strings, look_up
 
@@ -72,6 +72,24 @@ def test_case_variants_are_kept_apart_and_summed():
     assert lower == [(Layer.LOWER, 1, 11), (Layer.LOWER, 0, 7)]
     assert (Layer.STRIPPED, 0, 1) in entries(arrays, "apple")
     assert entries(arrays, "unknown") == []
+
+
+def test_factors_say_how_much_oftener_a_word_follows_the_links_of_an_entity():
+    """p(followed|m,e) / p(followed|m), with a few links more that are followed as often as all are."""
+    links = {("French", 0): (80, 8), ("french", 0): (20, 2), ("French", 1): (60, 45), ("Paris", 2): (9, 3)}
+    collector = NameCollector()
+    names, entities = [name for name, _ in links], np.asarray([entity for _, entity in links])
+    counts, followed = np.asarray([*links.values()]).T
+    collector.add_anchors(names, entities, counts)
+    for column, whole in ((counts, True), (followed, False)):
+        collector.add_followed(names, entities, column, links=whole)
+    arrays = collector.table(np.zeros(3), 64)
+    share = (10 + 45) / 160
+    expected = {0: (10 + FEW * share) / (100 + FEW) / share, 1: (45 + FEW * share) / (60 + FEW) / share}
+    found = [row for row in entries(arrays, "french") if row[0] > Layer.FOLDED]
+    assert {e: factor for _, e, factor in found} == pytest.approx(expected)
+    assert {layer for layer, *_ in found} == {Layer.FOLLOWED}
+    assert not [row for row in entries(arrays, "paris") if row[0] == Layer.FOLLOWED]  # it means one thing
 
 
 def test_only_the_best_entities_of_a_name_are_kept():

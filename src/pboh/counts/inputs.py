@@ -31,7 +31,7 @@ RELATIONS = {
         "entity INT, title STRING, page BOOLEAN, held BOOLEAN", "entities", "entities"
     ),
     "input_page_ids": Relation("entity INT, id BIGINT", "pages", "entities"),
-    "input_links": Relation("page INT, anchor STRING, entity INT", "links"),
+    "input_links": Relation("page INT, anchor STRING, entity INT, followed BOOLEAN", "links"),
     "input_context_words": Relation("entity INT, word INT, count INT", "context_words", "sums/word_entity"),
     "input_tokens": Relation("page INT, words ARRAY<INT>", "tokens"),
     "input_placed_links": Relation("page INT, entity INT, before INT, after INT", "links"),
@@ -40,7 +40,9 @@ RELATIONS = {
     "input_subjects": Relation(
         "entity INT, description STRING, type STRING, evidence STRING, hint STRING", "subjects", "subjects"
     ),
-    "counted_anchors": Relation("name STRING, entity INT, count BIGINT", counts="sums/anchors"),
+    "counted_anchors": Relation(
+        "name STRING, entity INT, count BIGINT, followed BIGINT", counts="sums/anchors"
+    ),
     "counted_disambiguations": Relation("title STRING, entity INT", counts="sums/disambiguations"),
     "counted_crosswikis": Relation("name STRING, title STRING, count BIGINT", counts="sums/crosswikis"),
     "counted_incidences": Relation("entity INT, document INT", counts="incidences"),

@@ -76,6 +76,7 @@ EXTENSIONS = (
     ),
     Extension("cased names first", {"layers.cased": 1.0, "layers.lower": 0.3}),
     Extension("folded names", {"layers.folded": 0.1}),
+    Extension("word after a name", {"followed": 0.8}),
     Extension("variant spellings", {"variants": True}),
     Extension("fuzzy names (the paper's)", {"fuzzy": True}, off={"fuzzy": False}),
     Extension("closer fuzzy names", {"fuzzy_distance": 0.3}),

@@ -12,27 +12,28 @@ SLOTS = 2048  # more than all layers of one name can hold together
 
 def gather(
     positions: Array, offsets: Array, entity: Array, layer: Array, count: Array, popularity: Array,
-    weights: Array, exponent: float, top: int,
+    weights: Array, exponent: float, followed: Array, use: float, top: int,
 ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
     """Candidates of every mention: p(e|m) ∝ Σ_layer weight · c_layer(m, e), the ``top`` best, normalised.
 
     Returns entities, p(e|m), their number, and the sum of weighted counts they were normalised by.
 
     ``positions[i]`` are the places of mention i's cased, lower and folded form in the name table (−1 =
-    absent). Layers made from titles carry no counts of use; theirs is popularity(e)^exponent.
+    absent). Layers made from titles carry no counts of use; theirs is popularity(e)^exponent. Rows of the
+    lower form behind all layers have factors, (p(followed|m,e) / p(followed|m))^use, for ``followed`` names.
     """
     n = len(positions)
     found, prior = np.zeros((n, top), np.int32), np.zeros((n, top))
     size, total = np.zeros(n, np.int32), np.zeros(n)
     slots = np.full(SLOTS, EMPTY, np.uint64), np.zeros(SLOTS), np.empty(SLOTS, np.int64)
     rows = positions, offsets, entity, layer, count, popularity
-    _gather(*rows, weights, exponent, *slots, found, prior, size, total)
+    _gather(*rows, weights, exponent, followed, use, *slots, found, prior, size, total)
     return found, prior, size, total
 
 
 @njit(cache=True, nogil=True)
 def _gather(  # type: ignore[no-untyped-def]
-    positions, offsets, entity, layer, count, popularity, weights, exponent,
+    positions, offsets, entity, layer, count, popularity, weights, exponent, followed, use,
     slot_entity, slot_value, used, found, prior, size, total,
 ):  # fmt: skip
     for i in range(len(positions)):
@@ -42,7 +43,7 @@ def _gather(  # type: ignore[no-untyped-def]
             if at < 0:
                 continue
             for k in range(offsets[at], offsets[at + 1]):
-                weight = weights[layer[k]]
+                weight = weights[layer[k]] if layer[k] < weights.size else 0.0
                 if weight == 0.0 or (layer[k] if layer[k] < 2 else 2) != form:
                     continue
                 value = weight * count[k]
@@ -54,6 +55,12 @@ def _gather(  # type: ignore[no-untyped-def]
                     used[filled] = slot
                     filled += 1
                 slot_value[slot] += value
+        at = positions[i, 1]
+        if followed[i] and use != 0.0 and at >= 0:
+            row = np.int64(offsets[at + 1]) - 1
+            while row >= offsets[at] and layer[row] == weights.size:
+                slot_value[slot_of(slot_entity, uint64(entity[row]))] *= count[row] ** use
+                row -= 1
         size[i], total[i] = _best(i, slot_entity, slot_value, used, filled, found, prior)
 
 

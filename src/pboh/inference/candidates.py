@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,26 +59,33 @@ class Candidates:
         self.weights = np.asarray([settings.layers[layer] for layer in LAYERS], np.float64)
 
     def find(
-        self, surfaces: list[str], only: Restriction | None = None, *, alone: bool = False
-    ) -> tuple[Array, Array, Array]:
+        self, surfaces: list[str], only: Restriction | None = None, *, alone: bool = False,
+        followed: Sequence[bool] = (),
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
         """Entities, p(e|m) and number of candidates, one row per surface form.
 
-        ``alone`` looks at every name for itself: nothing is inherited from a longer one.
+        ``alone`` looks at every name for itself: nothing is inherited from a longer one. ``followed`` says
+        of the first names whether a word comes right after them, which changes what they mean.
         """
-        s, unique = self.settings, list(dict.fromkeys(surfaces))
-        shares = self._gather(unique, s.top if only is None else SLOTS // 2)
+        s = self.settings
+        flags = [*followed, *[False] * (len(surfaces) - len(followed))]
+        asked = list(zip(surfaces, flags, strict=True))
+        position = {name: i for i, name in enumerate(dict.fromkeys(asked))}
+        unique = [surface for surface, _ in position]
+        top = s.top if only is None else SLOTS // 2
+        shares = self._gather(unique, top, [flag for _, flag in position])
         self._rescue(unique, shares)
         if s.coreference > 0.0 and not alone:
             inherit(unique, shares, s.coreference)
         found, prior, size, _ = shares
         if only is not None:
             found, prior = restrict(found, prior, size, only, s.top)
-        position = {surface: i for i, surface in enumerate(unique)}
-        rows = [position[surface] for surface in surfaces]
+        rows = [position[name] for name in asked]
         return found[rows], prior[rows], size[rows]
 
-    def _gather(self, surfaces: list[str], top: int) -> Shares:
+    def _gather(self, surfaces: list[str], top: int, followed: Sequence[bool] = ()) -> Shares:
         model = self.model
+        flags = np.asarray(followed or [False] * len(surfaces), bool)
         cased = [squeeze(s) for s in surfaces]
         lower = [s.lower() for s in cased]
         folded = [fold(s) for s in cased]
@@ -88,7 +95,8 @@ class Candidates:
             *gather(
                 np.ascontiguousarray(positions.reshape(3, -1).T),
                 model["name_offsets"], model["name_entity"], model["name_layer"], counts,
-                model["entity_occurrences"], self.weights, self.settings.popularity, top,
+                model["entity_occurrences"], self.weights, self.settings.popularity,
+                flags, self.settings.followed, top,
             )
         )  # fmt: skip
         if model.overlays:

@@ -83,13 +83,14 @@ class Engine:
 
         surfaces = [text[span.start : span.end] for span in spans]
         near = near or Neighbourhood.everyone(len(spans))
-        found = self.candidates.find([*surfaces, *beside], only)
+        content = potentials.content(text)
+        found = self.candidates.find([*surfaces, *beside], only, followed=content.follows(spans).tolist())
         entity, prior, size = (column[: len(spans)] for column in found)
         # what a restriction leaves of a name's uses: all of them if every mention means something inside it
         left = np.ones(len(spans)) if only is None else np.minimum(prior.sum(axis=1) + 1e-9, 1.0)
         self._clamp(spans, entity, prior, size)
         passed()
-        windows = potentials.windows(text if s.context_weight > 0.0 else "", spans, entity)
+        windows = potentials.windows(content, spans, entity)
         passed()
         unary = potentials.unary(entity, prior, size, windows)
         passed()

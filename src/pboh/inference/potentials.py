@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,24 @@ from pboh.model.vector_kernels import kinships, topic_scores
 from pboh.model.word_kernels import Contexts, context_scores, number_words
 from pboh.text.hashing import Array, hash_words
 from pboh.text.words import scan, stop_words
+
+
+@dataclass(slots=True)
+class Content:
+    """The words of a text: all of them as :func:`pboh.text.words.scan` says, and where content words are."""
+
+    text: str
+    scanned: tuple[Array, Array, Array]
+    words: Array  # numbers of content words in the model's vocabulary, −1 for others
+    starts: Array
+    ends: Array
+
+    def follows(self, spans: Sequence[Span]) -> Array:
+        """Whether the next content word begins one blank behind each span: *French shares*."""
+        end = np.asarray([span.end for span in spans], np.int64)
+        near = np.append(self.starts, -1)[np.searchsorted(self.starts, end)] == end + 1
+        blank = np.asarray([self.text[k : k + 1] == " " for k in end.tolist()], bool)
+        return np.asarray(near & blank)
 
 
 @dataclass(slots=True)
@@ -126,16 +145,23 @@ class Potentials:
             statistics = overlay["context_total"], overlay["context_types"]
             self._sources.append(_Context(overlay, statistics, settings, 1))
 
-    def windows(self, text: str, spans: list[Span], entity: Array | None = None) -> Windows:
-        """Content words of the text by number, and every mention's ``window`` words to each side.
+    def content(self, text: str) -> Content:
+        """The content words of a text, if the settings ask for any."""
+        asked = self.settings.context_weight > 0.0 or self.settings.followed > 0.0
+        scanned = scan(text if asked else "")
+        starts, ends, words = number_words(*scanned, self._stop, *self._sources[0].vocabulary)
+        return Content(text, scanned, words, starts, ends)
+
+    def windows(self, content: Content, spans: list[Span], entity: Array | None = None) -> Windows:
+        """Every mention's ``window`` content words to each side.
 
         ``entity`` are the candidates: those of overlays need the words in other numbers too.
         """
-        scanned = scan(text)
-        some = self._sources if entity is None or self._added(entity) else self._sources[:1]
-        numbered = [number_words(*scanned, self._stop, *source.vocabulary) for source in some]
-        starts, ends, _ = numbered[0]
-        return Windows.around(spans, self.settings.window, tuple(w for _, _, w in numbered), starts, ends)
+        words = [content.words]
+        if entity is None or self._added(entity):
+            others = (source.vocabulary for source in self._sources[1:])
+            words += [number_words(*content.scanned, self._stop, *known)[2] for known in others]
+        return Windows.around(spans, self.settings.window, tuple(words), content.starts, content.ends)
 
     def _added(self, entity: Array) -> bool:
         """Whether any of these candidates comes from an overlay."""

@@ -39,6 +39,7 @@ class Settings:
     fuzzy: bool = True  # rescue unknown names by letter-trigram Jaccard distance
     fuzzy_distance: float = _ranged(0.5, 0, 1)  # a name at this distance or farther is another name
     variants: bool = False  # try plural, possessive, "Corp.", umlaut spellings of unknown names
+    followed: float = _ranged(0.0, 0, 10)  # exponent of p(a word follows at once given m, e) / p(… given m)
     top: int = _ranged(64, 1, 255)  # R: candidates by p(e|m)
     candidates: int = _ranged(10, 1, 255)  # kept by the local score
     coreference: float = _ranged(0.0, 0, 1e6)  # links that the candidates of a longer mention count as
@@ -166,6 +167,7 @@ DEFAULT = PAPER.change(
         "disambiguation": 0.02, "last": 0.02, "first": 0.02, "prefix": 0.02, "acronym": 0.02,
     },
     popularity=1.0,
+    followed=0.8,
     variants=True,
     fuzzy_distance=0.3,
     coreference=10.0,

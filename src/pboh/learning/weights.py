@@ -104,11 +104,13 @@ class _Terms:
         surfaces = [text[s.start : s.end] for s in spans]
         if not spans:
             return np.zeros((0, 1, len(FEATURES))), np.zeros(0, int), np.zeros(0, int)
-        entity, prior, size = self.linker.engine.candidates.find(surfaces)
+        content = self.potentials.content(text)
+        followed = content.follows(spans).tolist()
+        entity, prior, size = self.linker.engine.candidates.find(surfaces, followed=followed)
         gold = self._gold(mentions, entity, size)
         log_p = np.log(np.maximum(prior, 1e-300))
-        own = self._without_inheritance(surfaces, entity)
-        windows = self.potentials.windows(text, spans)
+        own = self._without_inheritance(surfaces, followed, entity)
+        windows = self.potentials.windows(content, spans)
         emphasis = self.potentials.emphasis(windows)[:, None]
         out = np.zeros((*entity.shape, len(FEATURES)))
         out[..., 0], out[..., 5] = np.minimum(own, log_p), np.maximum(log_p - own, 0.0)
@@ -126,9 +128,9 @@ class _Terms:
                 out[i] = row.index(known.index)
         return out
 
-    def _without_inheritance(self, surfaces: list[str], entity: Array) -> Array:
+    def _without_inheritance(self, surfaces: list[str], followed: list[bool], entity: Array) -> Array:
         """log p(e|m) without the candidates of longer mentions, at least log 0.001."""
-        found, prior, size = self.linker.engine.candidates.find(surfaces, alone=True)
+        found, prior, size = self.linker.engine.candidates.find(surfaces, alone=True, followed=followed)
         out = np.full(entity.shape, LOWEST_PRIOR)
         for i in range(len(surfaces)):
             known = dict(zip(found[i, : size[i]].tolist(), prior[i, : size[i]].tolist(), strict=True))

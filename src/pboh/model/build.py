@@ -275,6 +275,9 @@ class _Build:
         for layer in (Layer.REDIRECT, Layer.DISAMBIGUATION):
             rows = source == layer.name.lower()
             collector.add(layer, [fold(name) for name in names[rows]], entity[rows], count[rows])
+        for which in ("anchor", "followed"):
+            rows = source == which
+            collector.add_followed(names[rows].tolist(), entity[rows], count[rows], links=which == "anchor")
         rows = source == "redirect"
         self._titles.add(hash_strings(names[rows].tolist()), entity=entity[rows])
         return anchors

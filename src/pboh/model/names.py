@@ -33,9 +33,16 @@ class Layer(IntEnum):
     FIRST = 8
     PREFIX = 9
     ACRONYM = 10
+    FOLLOWED = 11
+    """No layer, but a factor for the names of LOWER, see :func:`followed_factors`."""
 
 
-LAYERS = tuple(layer.name.lower() for layer in Layer)
+LAYERS = tuple(layer.name.lower() for layer in Layer if layer < Layer.FOLLOWED)
+
+_LINKED = 12  # links of a name, of which FOLLOWED has those that a word follows, until there are factors
+FEW = 5.0
+"""Links of a name to an entity that count as much as all links of the name do."""
+_PLAIN = 0.1  # factors that are closer to one say nothing
 
 _PARENTHESES = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 _PARTICLES = frozenset(
@@ -84,12 +91,39 @@ def best_entries(
     order = np.lexsort((entities, layers, keys))
     keys, layers, entities, counts = keys[order], layers[order], entities[order], counts[order]
     starts = run_starts(keys, layers, entities)
-    summed = sums_of_runs(counts, starts)
-    keys, layers, entities = keys[starts], layers[starts], entities[starts]
+    rows = keys[starts], entities[starts], layers[starts], sums_of_runs(counts, starts)
+    keys, entities, layers, summed = followed_factors(*rows)
     rank = summed * np.where(layers >= Layer.TITLE, popularity[entities] + 1.0, 1.0)
     order = np.lexsort((entities, -rank, layers, keys))
     order = order[place_in_run(run_starts(keys[order], layers[order]), order.size) < cap]
     return keys[order], entities[order], layers[order], summed[order]
+
+
+def followed_factors(keys: Array, entities: Array, layers: Array, counts: Array) -> Rows:
+    """The same rows with a factor in each row of FOLLOWED, and without those it was computed of.
+
+    If a word follows a name at once, as in *French shares*, the name means an entity that many times as
+    often: p(followed|m,e) / p(followed|m), of all links of the name in whatever case.
+    """
+    of_links = layers == _LINKED
+    names, name = np.unique(keys[of_links], return_inverse=True)
+    place = name.astype(np.int64) << 32 | entities[of_links].astype(np.int64)
+    links, followed = counts[of_links].astype(np.float64), np.zeros(place.size)
+    some = layers == Layer.FOLLOWED
+    own = np.searchsorted(names, keys[some]).astype(np.int64) << 32 | entities[some].astype(np.int64)
+    followed[np.searchsorted(place, own)] = counts[some]
+    every = np.maximum(np.bincount(name, links, names.size), 1.0)
+    share = (np.bincount(name, followed, names.size) / every)[name]
+    factor = (followed + FEW * share) / ((links + FEW) * np.maximum(share, 1e-9))
+    tells = (share > 0) & (np.abs(np.log(np.maximum(factor, 1e-9))) >= _PLAIN)
+    kept = ~(of_links | some)
+    columns = (
+        (keys[kept], keys[of_links][tells]),
+        (entities[kept], entities[of_links][tells]),
+        (layers[kept], np.full(int(tells.sum()), Layer.FOLLOWED, layers.dtype)),
+        (counts[kept], factor[tells].astype(counts.dtype)),
+    )
+    return tuple(np.concatenate(column) for column in columns)  # type: ignore[return-value]
 
 
 class NameCollector:
@@ -118,6 +152,11 @@ class NameCollector:
         self.add(Layer.CASED, squeezed, entities, counts)
         self.add(Layer.LOWER, [name.lower() for name in squeezed], entities, counts)
         self.add(Layer.FOLDED, [fold(name) for name in squeezed], entities, counts)
+
+    def add_followed(self, names: list[str], entities: Array, counts: Array, links: bool) -> None:
+        """Add how many links of anchor texts a word follows at once, or how many ``links`` there are."""
+        keys = hash_strings([squeeze(name).lower() for name in names])
+        self._entries.add(keys, layer=_LINKED if links else Layer.FOLLOWED, entity=entities, count=counts)
 
     def add_titles(self, titles: list[str], entities: Array) -> None:
         """Add titles and the names derived from them."""

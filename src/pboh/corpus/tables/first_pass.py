@@ -31,7 +31,7 @@ from pboh.corpus.titles import (
     redirect_target,
     split_target,
 )
-from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, PAGE, START, TITLE
+from pboh.corpus.wikitext.output_kernels import AFTER, BEFORE, END, FOLLOWED, LAST, PAGE, START, TITLE
 from pboh.corpus.wikitext.reader import Reader
 from pboh.files.writing import write_json, written_aside
 from pboh.text.utf8_kernels import Bytes, Int32
@@ -40,6 +40,7 @@ KINDS = ("article", "redirect", "disambiguation", "list", "other")
 COUNTED = ("article", "list")  # kinds whose words and contexts count
 READ = ("article", "list", "disambiguation")  # kinds whose text and links are kept
 SHOWN = 20  # problems
+TOGETHER = 256  # articles whose subjects are read together
 _ROWS_TOGETHER = 1 << 15
 
 Figures = dict[str, Any]
@@ -63,6 +64,7 @@ class ChunkScan:
         self._token_ends = array("q", [0])
         self._text_pages = array("i")
         self._text_ends = array("q", [0])
+        self._unread: list[tuple[int, Page, int, int]] = []
         self._subjects: list[tuple[int, Subject]] = []
         self._characters = 0
 
@@ -78,7 +80,9 @@ class ChunkScan:
         begin = self._reader.size
         tokens = self._add_text(page, counted=kind in COUNTED) if kind in READ else 0
         if kind == "article":
-            self._add_subject(page, begin)
+            self._unread.append((len(self._titles) - 1, page, begin, min(begin + LEAD, self._reader.size)))
+            if len(self._unread) == TOGETHER:
+                self._read_subjects()
         self._token_ends.append(self._token_ends[-1] + tokens)
 
     def _add_text(self, page: Page, counted: bool) -> int:
@@ -95,17 +99,29 @@ class ChunkScan:
         links = reader.links[:, first : reader.count]
         links[PAGE] = len(self._titles) - 1
         links[BEFORE] = self._token_ends[-1] + np.searchsorted(ends, links[START], side="right")
-        links[AFTER] = self._token_ends[-1] + np.searchsorted(starts, links[END])
+        after = np.searchsorted(starts, links[END])
+        links[AFTER] = self._token_ends[-1] + after
+        links[FOLLOWED] = self._followed(links, np.append(starts, -1)[after])
         return words.size
 
-    def _add_subject(self, page: Page, begin: int) -> None:
-        """What an article is about, by what it says itself or by its text, which begins there."""
-        lead = self._reader.text[begin : min(begin + LEAD, self._reader.size)].tobytes()
-        wikitext = page.text if page.links is None else b""
-        subject = read_subject(page.title, wikitext, lead, self._site.language)
-        if page.subject is not None:
-            subject = Subject(*(given or told for given, told in zip(page.subject, subject, strict=True)))
-        self._subjects.append((len(self._titles) - 1, subject))
+    def _followed(self, links: Int32, next_word: Int32) -> npt.NDArray[np.bool_]:
+        """Whether the next content word begins one blank behind each link."""
+        behind = np.minimum(links[LAST], self._reader.text.size - 1)
+        return np.asarray((next_word == links[END] + 1) & (self._reader.text[behind] == ord(" ")))
+
+    def _read_subjects(self) -> None:
+        """What articles are about, by what they say themselves or by the beginnings of their texts.
+
+        Many are asked one after the other: the processor then has the words at hand, and takes half as long.
+        """
+        for row, page, begin, end in self._unread:
+            lead = self._reader.text[begin:end].tobytes()
+            wikitext = page.text if page.links is None else b""
+            subject = read_subject(page.title, wikitext, lead, self._site.language)
+            if page.subject is not None:
+                subject = Subject(*(given or told for given, told in zip(page.subject, subject, strict=True)))
+            self._subjects.append((row, subject))
+        self._unread.clear()
 
     def write(self, folder: Path, texts: bool) -> Figures:
         """Write all tables of the chunk to ``folder``, which appears when they are complete."""
@@ -153,6 +169,7 @@ class ChunkScan:
         links = self._reader.links
         rows = {"page": PAGE, "start": START, "end": END, "before": BEFORE, "after": AFTER}
         columns = {name: pa.array(links[row, : self._reader.count]) for name, row in rows.items()}
+        columns["followed"] = pa.array(links[FOLLOWED, : self._reader.count] > 0)
         titles = _strings(*self._reader.titles.strings())
         used = np.zeros(len(titles), dtype=np.bool_)  # links in what is not shown of an image are gone
         used[links[TITLE, : self._reader.count]] = True
@@ -166,6 +183,7 @@ class ChunkScan:
         return {"page": pages, "text": _strings(np.frombuffer(self._text_ends, np.int64), text)}
 
     def _subject_columns(self) -> dict[str, pa.Array]:
+        self._read_subjects()
         pages = [page for page, _ in self._subjects]
         columns = {
             name: pa.array([subject[k] for _, subject in self._subjects], pa.string())

@@ -25,7 +25,9 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 
 
 _NUMBER = pa.int32()
-LINKS = _schema(page=_NUMBER, start=_NUMBER, end=_NUMBER, anchor=pa.string(), entity=_NUMBER)
+LINKS = _schema(
+    page=_NUMBER, start=_NUMBER, end=_NUMBER, anchor=pa.string(), entity=_NUMBER, followed=pa.bool_()
+)
 COUNTS = _schema(entity=_NUMBER, word=_NUMBER, count=_NUMBER)
 TEXTS = _schema(page=_NUMBER, text=pa.string())
 SUBJECTS = _schema(
@@ -134,7 +136,7 @@ def _slice(path: Path, rows: range) -> Int32:
 def _write_links(
     path: Path, place: Place, links: pa.Table, entities: Int32, places: dict[str, Int64]
 ) -> None:
-    columns = {name: links.column(name) for name in ("start", "end", "anchor")}
+    columns = {name: links.column(name) for name in ("start", "end", "anchor", "followed")}
     page = links.column("page").to_numpy() + np.int32(place.pages.start)
     among = {name: column.astype(np.int32) for name, column in places.items()}
     schema = PLACED_LINKS if places else LINKS

@@ -11,9 +11,10 @@ from pboh.corpus.string_table_kernels import Strings, number_string
 from pboh.corpus.wikitext.parser_kernels import LINKS, OUT, ParserState
 from pboh.text.utf8_kernels import Bytes, Int32, Number, blank_at, put, stripped, stripped_end
 
-START, END, FIRST, LAST, TITLE, PAGE, BEFORE, AFTER = range(8)
+START, END, FIRST, LAST, TITLE, PAGE, BEFORE, AFTER, FOLLOWED = range(9)
+ROWS = 9
 """Of a link: its characters in the page, its bytes among the texts of all pages, the number of its title; its
-page and the words around it are filled in by others."""
+page, the words around it and whether one follows at once are filled in by others."""
 
 _AND, _HASH, _SEMICOLON = 38, 35, 59
 _LONGEST_NAME = 32

@@ -121,7 +121,7 @@ class Reader:
     def __init__(self, site: Site) -> None:
         self.titles = StringTable.empty()
         self.text: Bytes = np.empty(1 << 12, dtype=np.uint8)
-        self.links: Int32 = np.empty((8, 1 << 8), dtype=np.int32)
+        self.links: Int32 = np.empty((output_kernels.ROWS, 1 << 8), dtype=np.int32)
         self.size = self.count = 0
         self._site, self._habits = site, habits(site)
         self._targets = _targets(StringTable.empty(1 << 8))
@@ -178,7 +178,7 @@ class Reader:
         if self.text.size < self.size + size + _SPARE:
             self.text = grown(self.text, 2 * (self.size + size + _SPARE))
         if self.links.shape[1] < self.count + links:
-            larger = np.empty((8, 2 * (self.count + links)), dtype=np.int32)
+            larger = np.empty((output_kernels.ROWS, 2 * (self.count + links)), dtype=np.int32)
             larger[:, : self.count] = self.links[:, : self.count]
             self.links = larger
 

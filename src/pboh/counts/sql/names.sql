@@ -2,9 +2,12 @@
 --
 -- Entities of a name are ranked by what the paper counts (anchors and Crosswikis); the other sources only
 -- break ties. A pair stays when it is among the best of its name as written or of its name in lower case,
--- so neither a cased nor a lower-cased dictionary misses anything.
+-- so neither a cased nor a lower-cased dictionary misses anything. The source "followed" is no name of its
+-- own: it says how many of the anchor's links a word follows at once.
 WITH sources AS (
   SELECT name, entity, 'anchor' AS source, count FROM anchors
+  UNION ALL
+  SELECT name, entity, 'followed' AS source, followed AS count FROM anchors WHERE followed > 0
   UNION ALL
   SELECT name, entity, 'crosswikis' AS source, count FROM crosswikis_names
   UNION ALL
@@ -25,7 +28,7 @@ pairs AS (
          SUM(CASE WHEN source = 'anchor' OR source = 'crosswikis' THEN count ELSE 0 END) AS linked,
          SUM(CASE WHEN source = 'anchor' OR source = 'crosswikis' THEN 0 ELSE count END) AS extra
   FROM sources
-  WHERE name <> ''
+  WHERE name <> '' AND source <> 'followed'
   GROUP BY name, entity
 ),
 lower_pairs AS (

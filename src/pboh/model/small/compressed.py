@@ -37,6 +37,8 @@ FINDER: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "finder_told": ("|b1", "|u1", ()),
     "entity_nameness": ("|u1", "|u1", ()),
 }
+_STORED = np.asarray([Layer.FOLDED, Layer.CASED, Layer.FOLLOWED], np.uint8)
+"""Layers of the rows that are stored with the hash of their name; the column name_cased numbers them."""
 TYPED = ("entity_type", "entity_type_sure")
 STEP_SURE = 32  # probabilities of types in eight steps
 AS_THEY_ARE = ("name_link_written", "name_link_folded", "name_filter")
@@ -109,7 +111,7 @@ def _pack_names(writer: ColumnWriter, arrays: Arrays, forms: Array) -> None:
     writer.add("name_sizes", counts)
     writer.add("name_entity", entity[stored])
     writer.add("name_value", value[stored])
-    writer.add("name_cased", layers[stored] == Layer.CASED)
+    writer.add("name_cased", (layers[stored][:, None] == _STORED).argmax(1))
     for name in AS_THEY_ARE:
         if name in arrays:
             writer.add(name, arrays[name])
@@ -172,7 +174,7 @@ def _unpack_documents(read: ColumnReader) -> Arrays:
 def _unpack_names(read: ColumnReader, forms: Array) -> Arrays:
     keys = [np.repeat(sums(read("name_hash")), read("name_sizes", np.int64))]
     entities, values = [read("name_entity", np.int64)], [exponentials(read("name_value"))]
-    layers = [np.where(read("name_cased") > 0, np.uint8(Layer.CASED), np.uint8(Layer.FOLDED))]
+    layers = [_STORED[read("name_cased", np.int64)]]
     for form, made in zip(forms, FROM_TITLE, strict=True):
         value = exponentials(read(f"as_{made.name.lower()}"))
         owner = np.flatnonzero(value)
@@ -181,9 +183,8 @@ def _unpack_names(read: ColumnReader, forms: Array) -> Arrays:
         values.append(value[owner])
         layers.append(np.full(owner.size, made, np.uint8))
     key, value = np.concatenate(keys), np.concatenate(values)
-    order = np.argsort(-value, kind="stable")
-    order = order[np.argsort(key[order], kind="stable")]
     entity, layer = np.concatenate(entities), np.concatenate(layers)
+    order = np.lexsort((-value, layer == Layer.FOLLOWED, key))
     arrays = name_table(key[order], entity[order], layer[order], value[order])
     return arrays | {name: read(name, np.uint8) for name in AS_THEY_ARE if name in read.columns}
 

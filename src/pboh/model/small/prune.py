@@ -55,6 +55,7 @@ class PruneOptions:
     entries_per_name: int = 20
     as_written: int = 3  # links a name must have to be kept as it is written, with its capital letters
     first_and_last: int = 3  # links that an entity needs to be known by its first or last name
+    least_factor: float = 0.1  # of what follows a name: smaller changes of log p(e|m) are left out
     prefixes: int = 20  # the same for beginnings of titles and initials
     documents: int = 1  # documents that must link an entity for its list to stay
     filter_slots: int = 1 << 22
@@ -68,9 +69,13 @@ LEVELS = (
     PruneOptions(as_written=2),
     PruneOptions(),
     PruneOptions(documents=2),
-    PruneOptions(documents=2, as_written=5, first_and_last=10, prefixes=50),
-    PruneOptions(documents=3, as_written=10, first_and_last=20, prefixes=100, filter_slots=1 << 21),
-    PruneOptions(documents=5, as_written=30, first_and_last=50, prefixes=500, filter_slots=1 << 20),
+    PruneOptions(documents=2, as_written=5, first_and_last=10, prefixes=50, least_factor=0.5),
+    PruneOptions(
+        documents=3, as_written=10, first_and_last=20, prefixes=100, least_factor=0.5, filter_slots=1 << 21
+    ),
+    PruneOptions(
+        documents=5, as_written=30, first_and_last=50, prefixes=500, least_factor=0.5, filter_slots=1 << 20
+    ),
 )
 """From generous to strict; :func:`prune_to` takes the first that leaves room for context words."""
 LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "names", "parcel"}  # of its description
@@ -163,9 +168,9 @@ def _description(model: Model, settings: dict[str, Any], options: PruneOptions) 
 def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Arrays, dict[str, Any]]:
     """Arrays of the smaller model and the settings it needs; ``layers`` are the weights used so far."""
     names = merge_layers(model, layers, options)
-    arrays = _name_arrays(model, names, options)
-    arrays |= _entities(model, options)
     rivals = _rivals(names)
+    arrays = _name_arrays(model, _with_factors(model, names, options), options)
+    arrays |= _entities(model, options)
     arrays |= _words(model, rivals, options)
     kept = {"cased", "folded", "title", "stripped", "last", "first", "prefix"}
     settings = {
@@ -190,11 +195,11 @@ def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) 
     links = model["entity_occurrences"].astype(np.float64) + 1.0
     sizes: Array = np.diff(offsets.astype(np.int64))
     place = np.repeat(np.arange(sizes.size), sizes)
-    weight = np.asarray([layers[name] for name in LAYERS])
+    weight = np.asarray([*(layers[name] for name in LAYERS), 0.0])  # the last of what follows names
     weight[Layer.FOLDED] += weight[Layer.LOWER]
     uses = np.where(layer >= Layer.TITLE, links[entity] ** options.popularity, 1.0)
     value = weight[layer] * model["name_count"] * uses
-    cased, folded = layer == Layer.CASED, layer >= Layer.FOLDED
+    cased, folded = layer == Layer.CASED, (layer >= Layer.FOLDED) & (layer < Layer.FOLLOWED)
     linked = np.bincount(place[cased], model["name_count"][cased], sizes.size)
     key = 2 * place + folded  # what is said of a name as written stays apart
     keep = np.flatnonzero(folded | (cased & (linked[place] >= options.as_written)))
@@ -235,6 +240,26 @@ def _cut(rows: Arrays, links: Array, mask: Array, options: PruneOptions) -> Arra
 
 def _taken(rows: Arrays, some: Array) -> Arrays:
     return {name: column[some] for name, column in rows.items()}
+
+
+def _with_factors(model: Model, names: Arrays, options: PruneOptions) -> Arrays:
+    """The rows of names, and behind those of each the factors for when a word follows it, if they tell."""
+    layer, offsets = model["name_layer"], model["name_offsets"]
+    rows = np.flatnonzero(layer == Layer.FOLLOWED)
+    rows = rows[np.abs(np.log(model["name_count"][rows])) >= options.least_factor]
+    place = np.searchsorted(offsets, rows, side="right") - 1
+    key, entity = 2 * place.astype(np.int64) + 1, model["name_entity"][rows].astype(np.int64)
+    others = np.cumsum(np.append(0, (layer >= Layer.FOLDED) & (layer < Layer.FOLLOWED)))
+    unlike = others[offsets[place + 1]] == others[offsets[place]]  # the folded form is another one: müller
+    pairs = np.isin(key << 32 | entity, names["key"] << 32 | names["entity"]) | unlike
+    factors = {
+        "key": key[pairs],
+        "entity": entity[pairs],
+        "value": model["name_count"][rows[pairs]].astype(np.float64),
+        "layer": np.full(int(pairs.sum()), Layer.FOLLOWED, np.uint8),
+    }
+    both = {name: np.concatenate([column, factors[name]]) for name, column in names.items()}
+    return _taken(both, np.argsort(both["key"], kind="stable"))
 
 
 def _rivals(names: Arrays) -> Array:
