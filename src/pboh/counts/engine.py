@@ -23,7 +23,7 @@ Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
 
 # DuckDB's own limit leaves room for the interpreter, Arrow and buffers that DuckDB does not account for.
-RESERVE, SHARE = 320 << 20, 6
+RESERVE, SHARE = 320 << 20, 4
 LEAST_MEMORY = 512 << 20
 BYTES_PER_THREAD = 256 << 20
 ROWS_PER_BATCH = 4096
