@@ -101,21 +101,25 @@ class Counts:
 
 @pytest.mark.parametrize(("said", "evidence", "counted", "expected"), [
     ("person", "sentence", {"place": 0.6}, "person"),
-    ("other", "sentence", {"place": 0.97}, "place"),
-    ("person", "text", {"place": 0.97}, "place"),
+    ("other", "sentence", {"place": 0.99}, "place"),
+    ("other", "sentence", {"place": 0.97}, "unknown"),
+    ("person", "text", {"place": 0.995}, "place"),
     ("person", "given", {"place": 0.999}, "person"),
     ("", "", {"place": 0.6}, "place"),
     ("", "", {"place": 0.4, "work": 0.4}, "unknown"),
+    ("", "paged", {"place": 0.75}, "unknown"),
+    ("", "paged", {"place": 0.85}, "place"),
+    ("person", "sentence", {"place": 0.97}, "unknown"),
 ])  # fmt: skip
 def test_what_a_page_says_is_weighed_with_what_is_counted(said, evidence, counted, expected):
     codes = np.asarray([TYPES.index(said or "unknown")], np.uint8)
     right = np.asarray([RIGHT.get(evidence, 0)], np.float32)
-    best, sure = _weighed(codes, right, Counts(counted), silent)
+    best, sure = _weighed(codes, right, np.asarray([evidence != ""]), Counts(counted), silent)
     assert TYPES[best[0]] == expected
     assert 0 < sure[0] <= 1
 
 
 def test_the_probability_is_that_of_bayes_rule():
     codes, right = np.asarray([TYPES.index("other")], np.uint8), np.asarray([0.9], np.float32)
-    _, sure = _weighed(codes, right, Counts({"other": 0.3, "place": 0.7}), silent)
+    _, sure = _weighed(codes, right, right > 0, Counts({"other": 0.3, "place": 0.7}), silent)
     assert sure[0] == pytest.approx(0.3 * 0.9 / (0.3 * 0.9 + 0.7 * 0.1 * 0.5), abs=1e-6)

@@ -15,7 +15,7 @@ from pboh.files.progress import Report, silent
 from pboh.files.writing import disk_errors
 from pboh.formats.types import TYPES
 from pboh.model.tables import offsets_of_sizes
-from pboh.model.type_classifier import LEAST, THRESHOLD, TypeClassifier
+from pboh.model.type_classifier import LEAST, TypeClassifier
 from pboh.model.types import SURE
 from pboh.model.writing import ModelWriter
 from pboh.text.hashing import Array
@@ -25,6 +25,8 @@ RIGHT = {"given": 1.0, "infobox": 0.98, "sentence": 0.98, "text": 0.9, "title": 
 """How often the type that a part of a page tells is right."""
 OTHER = 0.5
 """The share of `other` among wrong types: *the name of a town*, *the form of a goddess*."""
+THRESHOLD, WITH_PAGE = 0.5, 0.8
+"""A type that is less likely is not given: of an entity that is only linked to, of one that has a page."""
 _AT_A_TIME = 1 << 16
 
 
@@ -40,17 +42,21 @@ def add_subjects(counts: Path, writer: ModelWriter, report: Report = silent) -> 
         return np.asarray(np.load(writer.aside / f"{name}.npy", mmap_mode="r"))
 
     entities = mapped("title_offsets").size - 1
-    codes, right, hints = _from_pages(counts, writer, entities)
+    codes, right, hints, paged = _from_pages(counts, writer, entities)
     with_page = int((codes > 0).sum())
     sure = right
     if with_page >= LEAST:
-        codes, sure = _weighed(codes, right, TypeClassifier(mapped, codes, hints), report)
+        if (writer.aside / "entity_page.npy").exists():
+            paged |= mapped("entity_page") > 0
+        codes, sure = _weighed(codes, right, paged, TypeClassifier(mapped, codes, hints), report)
     writer.add("entity_type", codes)
     writer.add("entity_type_sure", np.rint(SURE * sure).astype(np.uint8))
     return {"types_from_pages": with_page, "types": int((codes > 0).sum())}
 
 
-def _weighed(codes: Array, right: Array, classifier: TypeClassifier, report: Report) -> tuple[Array, Array]:
+def _weighed(
+    codes: Array, right: Array, paged: Array, classifier: TypeClassifier, report: Report
+) -> tuple[Array, Array]:
     """The likeliest types and their probability, by what pages say and what a model counts (Bayes' rule)."""
     classifier.learn(report)
     best, sure = codes.copy(), right.copy()
@@ -64,22 +70,28 @@ def _weighed(codes: Array, right: Array, classifier: TypeClassifier, report: Rep
         weighed[:, 0] = 0
         weighed /= weighed.sum(1, keepdims=True)
         best[some], sure[some] = weighed.argmax(1), weighed.max(1)
-    best[sure < THRESHOLD] = 0
+    best[sure < np.where(paged, WITH_PAGE, THRESHOLD)] = 0
     return best, sure
 
 
-def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array, Array, Array]:
-    """Types, how often such are right, and hints of titles; descriptions are written on the way."""
+def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array, Array, Array, Array]:
+    """Types, how often such are right, hints of titles, and which entities a page describes.
+
+    Descriptions are written on the way.
+    """
     codes, hints = np.zeros((2, entities), np.uint8)
     right = np.zeros(entities, np.float32)
     sizes, shares = np.zeros(entities, np.int32), np.asarray([0, *RIGHT.values()])
+    paged, title = np.zeros(entities, np.bool_), 1 + [*RIGHT].index("title")
     letters = writer.aside.with_name("descriptions")
     with disk_errors(letters), letters.open("wb") as file:
         for batch in _rows(counts):
             entity = batch["entity"].to_numpy()
             codes[entity] = _numbers(batch["type"], TYPES)
             hints[entity] = _numbers(batch["hint"], TYPES)
-            right[entity] = shares[_numbers(batch["evidence"], ("", *RIGHT))]
+            evidence = _numbers(batch["evidence"], ("", *RIGHT))
+            right[entity] = shares[evidence]
+            paged[entity] = (evidence > 0) & (evidence != title)
             texts = batch["description"].cast(pa.binary())
             sizes[entity] = pc.binary_length(texts).to_numpy()
             file.write(b"".join(texts.to_pylist()))
@@ -88,7 +100,7 @@ def _from_pages(counts: Path, writer: ModelWriter, entities: int) -> tuple[Array
     writer.add("description_offsets", offsets_of_sizes(sizes))
     del blob
     letters.unlink()
-    return codes, right, hints
+    return codes, right, hints, paged | (sizes > 0)
 
 
 def _numbers(column: pa.Array, names: tuple[str, ...]) -> Array:

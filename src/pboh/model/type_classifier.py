@@ -22,8 +22,6 @@ LEAST = 300
 """Entities of known type; fewer teach nothing."""
 MOST = 200_000  # to learn from: more make it no better
 PASSES, RATE, RIDGE = 5, 0.1, 1e-4
-THRESHOLD = 0.5
-"""A type that is less likely is not given."""
 MOST_LINKS = 50  # the words and documents of more are thinned to as many
 BOTH = 2  # halves together: the mean of their weights
 _AT_A_TIME = 1 << 14  # entities whose features are held

@@ -12,10 +12,12 @@ from pboh.corpus.subjects.description import squeezed
 from pboh.corpus.subjects.language import Language
 from pboh.corpus.subjects.nouns import noun_of
 
-_LINE = 700  # characters of a paragraph that are looked at
+_LINE = 450  # characters of a paragraph that are looked at
 _SHORT = 16  # characters of a line that is no sentence
 _NESTED = 4  # brackets in brackets
 _BEFORE = 300  # characters before the verb that defines
+_ASIDE = 60  # characters of what is said before the subject: in geometry, …
+_APPOSED = 90  # characters before a phrase between commas
 
 # Every pattern begins with a letter of a set, which is what makes searching fast.
 _INSIDE = {
@@ -33,11 +35,15 @@ _ABBREVIATIONS = frozenset(
 
 
 class Definition(NamedTuple):
-    """The phrase that defines, what is before its verb, and whether that is all of the title's words."""
+    """The phrase that defines, what is before its verb, and whether that is all of the title's words.
+
+    ``name`` is what the text calls it where it says more than the title does, or something else.
+    """
 
     phrase: str = ""
     subject: str = ""
     sure: bool = False
+    name: str = ""
 
 
 NO_DEFINITION = Definition()
@@ -46,18 +52,26 @@ NO_DEFINITION = Definition()
 def definition(lead: bytes, title: str, table: Language) -> Definition:
     """The words by which the first sentence that defines the title does so: behind its verb, to its end.
 
-    A sentence that names something else defines it only as the first one, and as *a* or *the* something.
+    A sentence that names something else defines it only as the first one, and as *a* or *the* something; or
+    if nothing in the text names the title.
     """
     bare, spare, at = title.partition(" (")[0].lower(), None, 0
     named = table.head in ("last", "any")  # a line counts without a word of the title
+    unread = table.head == "last"
     known = [bare[:2]] if table.head == "end" else _WORDS.findall(bare)[:8] or [bare]
     while at <= len(lead) and (verb := table.defines_bytes.search(lead, at)):
         start = max(lead.rfind(b"\n", at, verb.end()) + 1, at)
         end = lead.find(b"\n", start)
         at = (end if end >= 0 else len(lead)) + 1
         line = lead[start : min(at - 1, start + 4 * _LINE)].decode(errors="ignore")[:_LINE]
-        if len(line) < _SHORT or not (named or _has_any(line, known)):
+        if len(line) < _SHORT:
             continue
+        if not _has_any(line, known):
+            if unread and not _is_named(lead, known):
+                return _unnamed(line, table)
+            if not named:
+                continue
+        unread = False
         before, phrase = _defining(_without_asides(line), table)
         if not phrase:
             continue
@@ -70,7 +84,84 @@ def definition(lead: bytes, title: str, table: Language) -> Definition:
             spare = Definition(phrase, before.strip()) if first in table.fillers else NO_DEFINITION
             if not _has_any(lead[at:].decode(errors="ignore"), known):
                 break
-    return spare or NO_DEFINITION
+    return spare if spare and spare.phrase else _undefined(lead, title, table)
+
+
+def _is_named(lead: bytes, known: list[str]) -> bool:
+    """Whether at least half of the title's words are somewhere in the text."""
+    if all(map(str.isascii, known)):  # letters of other scripts are slow to make small
+        small = lead.lower()
+        return 2 * sum(word.encode() in small for word in known) >= len(known)
+    text = _plain_letters(lead.decode(errors="ignore"))
+    return 2 * sum(word in text for word in known) >= len(known)
+
+
+def _unnamed(line: str, table: Language) -> Definition:
+    """What the first sentence defines, whatever its name: that of the page is not in the text."""
+    sentence = f" {_sentence(_without_asides(line), 0).strip()}"
+    before, phrase = _defining(sentence, table)
+    name = (before if phrase else sentence).strip()
+    while "," in name[:_ASIDE] and (name[0].isdigit() or name.partition(" ")[0].lower() in table.ends):
+        name = name.partition(",")[2].strip()  # in geometry, the …
+    first, _, rest = name.partition(" ")
+    if first.lower() in table.articles and (name.startswith(table.definite) or rest[:1].islower()):
+        name = rest[:1].upper() + rest[1:]
+    if phrase:
+        return Definition(phrase, before.strip(), sure=True, name=name)
+    phrase = _apposed(sentence, table)
+    if not phrase:
+        before, later = _defining(_without_asides(line), table)
+        if before.strip().lower() in table.ends:  # he was a …
+            phrase = later
+    return Definition(phrase, "", sure=False, name=_head(name, table, several=True))
+
+
+def _undefined(lead: bytes, title: str, table: Language) -> Definition:
+    """What a text says of a title that it does not define by a verb: a noun behind it, or between commas."""
+    bare, at = title.partition(" (")[0], -1
+    while table.head == "last" and (at := lead.find(bare.encode(), at + 1)) >= 0:
+        end = lead.find(b"\n", at)
+        line = _without_asides(lead[at : end if end >= 0 else len(lead)].decode(errors="ignore")[:_LINE])
+        if len(line) > len(bare) + 2 * _SHORT:
+            sentence = _sentence(line, 0)
+            name = f"{bare} {_head(sentence[len(bare) + 1 :], table, several=False)}".strip()
+            return Definition(_apposed(sentence, table), name=name if len(name) > len(bare) else "")
+    return NO_DEFINITION
+
+
+def _apposed(sentence: str, table: Language) -> str:
+    """What stands between commas behind the name: the Privacy Act, *a law of 1974*, says."""
+    for article in table.indefinite:
+        name, comma, phrase = sentence.partition(f", {article.lower()}")
+        if comma and len(name) < _APPOSED:
+            return phrase
+    return ""
+
+
+def _head(text: str, table: Language, *, several: bool) -> str:
+    """The name that begins a sentence, to its last noun in small letters: *Vale railway station* serves.
+
+    What may be ``several`` things may as well be a verb: Ulm *covers*.
+    """
+    words, taken, behind = text.split(maxsplit=12)[:12], 0, False
+    for k, word in enumerate(words):
+        plain = word.strip(",;:").lower()
+        small = word[:1].islower()
+        if plain == table.of and k and not behind:
+            behind = True
+        elif small and plain not in table.articles and (behind or not _is_noun(plain, table, several)):
+            break
+        elif plain not in table.articles:
+            taken = k + 1
+        if plain != word.lower() or not plain[:1].isalnum():
+            break
+    return " ".join(words[:taken]).rstrip(",;:")
+
+
+def _is_noun(word: str, table: Language, several: bool) -> bool:
+    if word in table.ends or not table.noun(word):
+        return False
+    return several or not (word.endswith(table.plural) and table.noun(word.removesuffix(table.plural)))
 
 
 _WORDS = re.compile(r"\w{3,}")

@@ -8,7 +8,7 @@ from pboh.corpus.subjects.language import Language, language
 
 LONGEST = 120
 """Characters of a description."""
-_LINE = 700  # characters of a phrase that are looked at
+_LINE = 300  # characters of a phrase that are looked at
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]++")
 _STRAY = re.compile(r"[()（）\[\]{}<>|]")
 _LOOSE = re.compile(r"[ ,](?=[,;]|\.(?!\w)|['’]s\b)")
@@ -43,5 +43,9 @@ def _cut(text: str, table: Language) -> str:
 
 def squeezed(text: str) -> str:
     """Control characters and directional marks gone, white space made single."""
-    text = " ".join(text.split())
-    return text if text.isprintable() else " ".join(_NOISE.sub(" ", text).split())
+    if not text.isprintable():  # white space that is no blank is not printable either
+        text = " ".join(text.split())
+        return text if text.isprintable() else " ".join(_NOISE.sub(" ", text).split())
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text.strip(" ")

@@ -23,10 +23,15 @@ class Language:
     abstract: frozenset[str]
     fillers: frozenset[str]
     degrees: frozenset[str]
+    superlative: Callable[[str], bool]
     partitives: frozenset[str]
     of: str
     verbal: Callable[[str], bool]
-    topics: tuple[str, ...]
+    plural: str
+    firsts: Mapping[str, str]
+    side: str
+    is_side: Callable[[str], bool]
+    occasion: re.Pattern[str]
     defines: re.Pattern[str]
     defines_bytes: re.Pattern[bytes]
     clause: re.Pattern[str]
@@ -60,7 +65,7 @@ def language(code: str) -> Language:
     several = {_plural(word, given["plural"]): name for word, name in whole.items()} | whole
     parts = {word: name for word, name in nouns.items() if "*" in word}
     defines = _verbs(given["is"], spaced=given["head"] != "end")
-    noun = _noun_finder(several, parts, given["head"] == "end")
+    noun = _noun_finder(several, parts, given["plural"], unspaced=given["head"] == "end")
     boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
     prefixes = tuple(given["infobox"])
     return Language(
@@ -72,10 +77,15 @@ def language(code: str) -> Language:
         abstract=frozenset(given["abstract"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
         degrees=frozenset(given["degrees"]),
+        superlative=_whole(given["superlative"] or "(?!)"),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
         verbal=_whole(given["verbal"] or "(?!)"),
-        topics=tuple(f"{topic} " for topic in given["topics"]),
+        plural=given["plural"],
+        firsts={word: name for name, words in given["firsts"].items() for word in words},
+        side=_side(given["topics"], given["dated"]),
+        is_side=_sides(given["topics"], given["dated"]),
+        occasion=re.compile(given["occasion"] or "\\b\\B"),
         defines=defines,
         defines_bytes=re.compile(defines.pattern.encode()),
         clause=_clauses(given["clauses"]),
@@ -104,6 +114,25 @@ def _whole(pattern: str) -> Callable[[str], bool]:
     return lru_cache(maxsize=1 << 14)(lambda word: match(word) is not None)
 
 
+def _side(topics: Sequence[str], dated: str) -> str:
+    some = "|".join(map(re.escape, topics))
+    return rf"^(?i:{some}) |^(?:{dated})$" if some and dated else "^$"
+
+
+def _sides(topics: Sequence[str], dated: str) -> Callable[[str], bool]:
+    """Whether a title is about a side of something: *History of …*, *1704 in poetry*; or is a date."""
+    beginnings = tuple(f"{topic} " for topic in topics)
+    first = {topic.partition(" ")[0] for topic in topics}
+    date = re.compile(dated or "(?!)").fullmatch
+
+    def is_side(title: str) -> bool:
+        if title.partition(" ")[0].lower() in first and title.lower().startswith(beginnings):
+            return True
+        return date(title) is not None
+
+    return is_side
+
+
 def _plural(word: str, ending: str) -> str:
     """Films, but cities and churches."""
     if ending == "s" and word.endswith(("y", "ch", "sh", "x")) and not word.endswith(("ay", "ey", "oy")):
@@ -128,7 +157,9 @@ def _template(names: Iterable[str]) -> re.Pattern[bytes]:
     return re.compile((r"\{\{\s*+(?i:" + some + r")\s*+[|:]\s*+(?:1\s*+=)?+([^{}|\n]{1,400}+)").encode())
 
 
-def _noun_finder(whole: Mapping[str, str], parts: Mapping[str, str], unspaced: bool) -> Callable[[str], str]:
+def _noun_finder(
+    whole: Mapping[str, str], parts: Mapping[str, str], plural: str, *, unspaced: bool
+) -> Callable[[str], str]:
     """The type that a word says, by the whole word, its ending (``*ist``) or its beginning (``polit*``)."""
     endings = {word[1:]: name for word, name in parts.items() if word.startswith("*")}
     beginnings = {word[:-1]: name for word, name in parts.items() if word.endswith("*")}
@@ -146,7 +177,7 @@ def _noun_finder(whole: Mapping[str, str], parts: Mapping[str, str], unspaced: b
                 endings.get(word[-length:]) or beginnings.get(word[:length])
             ):
                 return found
-        return ""
+        return in_parts(word[: -len(plural)]) if plural and word.endswith(plural) else ""
 
     return lambda word: whole.get(word) or ("" if " " in word else in_parts(word))
 

@@ -21,10 +21,10 @@ def noun_of(phrase: str, table: Language) -> str:
         return next((found for part in parts if (found := table.noun(part.rstrip("。 である")[-12:]))), "")
     if table.head == "last":
         written = _WORD.findall(phrase[:_CLAUSE])
-        words = [word.lower() for word in written]
+        words = " ".join(written).lower().split(" ")
         if len(phrase) > _CLAUSE and table.ends.isdisjoint(words):
             written = _WORD.findall(phrase[:_PHRASE])
-            words = [word.lower() for word in written]
+            words = " ".join(written).lower().split(" ")
         return _last_noun(words, written, table)
     words = _WORD.findall(phrase[:_PHRASE])
     for word in map(str.lower, words[:12]):
@@ -43,23 +43,29 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
             for end in (4, 3, 2) if part[-1] in table.before_of else ():
                 if said := table.nouns.get(" ".join(words[here - 1 : here + end])):
                     return said  # a prisoner of war camp
-            if part[-1] in table.partitives:
+            if part[-1] in table.partitives and not (part[1:] and " ".join(part[-2:]) in table.nouns):
                 said = _noun(part, table)
                 if said == "species":
                     return said
                 if said == "person":  # a member of the genus
                     rest = _last_noun(words[here + 1 :], written[here + 1 :], table)
-                    return rest if rest == "species" else said
+                    known = any(table.noun(one) == "species" for one in written[here + 1 : here + 5])
+                    return "species" if known or rest == "species" else said
                 several = said == "organisation"
                 parts, otherwise = [[]], "" if several else said
-                following = next((one for one in written[here + 1 :] if one not in table.articles), "")
-                named = said if following[:1].isupper() else ""
+                named = said if _follows(written, here, table)[:1].isupper() else ""
                 continue
-            following = next((one for one in written[here + 1 :] if one not in table.articles), "")
-            if part[-1] in table.abstract and following[:1].islower():
+            if part[-1] in table.abstract and _follows(written, here, table)[:1].islower():
                 return "other"  # a state of inactivity
+            if _is_rank(part, table) and not _noun(part, table):  # the most common of the minerals
+                parts[-1] = []
+                continue
             break
-        if (part or len(parts) > 1) and (word in table.ends or _is_verb(words[here : here + 4], part, table)):
+        if (
+            (word in table.ends or table.verbal(word))
+            and (part or len(parts) > 1)
+            and _is_end(words, written, here, part, table)
+        ):
             break
         if word == "but" and words[here + 1 : here + 2] and words[here + 1] in table.articles:
             break
@@ -75,12 +81,39 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
                 named = ""
     if named not in ("", "other"):  # a body of the United States
         return named
-    found = [(said, len(part)) for part in parts if part and (said := _noun(part, table))]
-    if any(said == "person" for said, _ in found):
+    found = [said for part in parts if part and (said := _noun(part, table))]
+    if "person" in found:
         return "organisation" if several else "person"  # a group of philosophers
-    found = [one for one in found if one[0] != "other"] or found
     # "business, cultural and tourism city" is no business: a word alone may go with a noun further on
-    return found[-1][0] if found else otherwise
+    return next((said for said in reversed(found) if said != "other"), "other") if found else otherwise
+
+
+def _follows(written: list[str], here: int, table: Language) -> str:
+    """The next word that is no article."""
+    return next((one for one in written[here + 1 :] if one not in table.articles), "")
+
+
+def _is_end(words: list[str], written: list[str], here: int, part: list[str], table: Language) -> bool:
+    """Whether a word ends the phrase, and is no attribute of a noun to come: the largest *known* mammal."""
+    if words[here] not in table.ends:
+        return _is_verb(words[here : here + 4], part, table)
+    if not table.verbal(words[here]) or not part or here + 1 >= len(words):
+        return True
+    following = words[here + 1]
+    if (
+        following in table.ends
+        or following in table.articles
+        or following in _BETWEEN
+        or following == table.of
+    ):
+        return True
+    named = written[here + 1][0].isupper() and not _is_rank(part, table)
+    return named or not following[0].isalpha() or following.endswith("ly") or _noun(part, table) != ""
+
+
+def _is_rank(part: list[str], table: Language) -> bool:
+    """Whether words only say which one of many: the most common, the third."""
+    return table.superlative(part[-1]) or (len(part) > 1 and part[-2] in table.degrees)
 
 
 def _is_told(parts: list[list[str]], table: Language) -> bool:
@@ -102,7 +135,11 @@ def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
     """Whether a participle ends a phrase: a character *portrayed* by, but not motor *racing* driver."""
     if not table.verbal(words[0]) or words[0] in table.partitives:
         return False
+    if words[0].endswith("ly") and not _noun(before, table):
+        return False  # the most densely populated island
     ended = len(words) < 2 or words[1] in table.ends or words[1] in table.articles or words[1] in _BETWEEN
+    if words[1:2] and words[1] in _BETWEEN and words[0].endswith("ing"):
+        return False  # a horse racing, motor racing and community facility
     if (
         ended and len(before) > 1 and _noun(before, table) == "person"
     ):  # a cyclist *riding* for, and not an electoral riding
@@ -118,10 +155,13 @@ def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
 
 def _noun(words: list[str], table: Language) -> str:
     """What the last words of a part say, the longest phrase that is known first: region *spanning much*."""
+    said = ""
     for length in (3, 2, 1):
         if len(words) >= length and (said := table.noun(" ".join(words[-length:]))):
-            return said
+            break
+    if said and (said != "other" or words[-1] in table.nouns or not words[-1].endswith("s")):
+        return said
     if words and (words[-1] in table.degrees or words[-1] in table.fillers):  # the author most famous for
         return _noun(words[:-1], table)
-    verb = next((k for k, word in enumerate(words) if table.verbal(word)), 0)
-    return _noun(words[:verb], table) if verb else ""
+    verb = next((k for k, word in enumerate(words) if k and table.verbal(word)), 0)
+    return (_noun(words[:verb], table) if verb else "") or said  # a ceremony honouring achievements

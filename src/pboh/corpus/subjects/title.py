@@ -30,17 +30,22 @@ def by_title(said: str, title: str, found: Definition, table: Language) -> str:
     *A vicar* is a kind of persons, and no person. *Fiji national football team* describes, so its noun counts
     even if the sentence says *member of the association*; and so do years and battles.
     """
-    bare = title.partition(" (")[0].partition(",")[0]
+    bare = title.partition(" (")[0].partition(",")[0].partition(" – ")[0]
     common = said not in ("product", "species") and _is_common(bare, found.subject, table)
     if " " not in bare or table.head != "last":
         return "other" if common and said else said
-    if found.sure and said not in ("", "other") and bare.istitle() and not (common or bare[:4].isdigit()):
-        return said  # a name: no word in it is small
+    named = bare.istitle() and not (common or bare[:4].isdigit())  # no word in it is small
+    if found.sure and named and said not in ("", "other", "place"):
+        return said
     noun = _noun_of_title(bare, table)
     if noun is None:
         return said
     if common:
         return _common(said, noun.hint, bare)
+    if found.sure and said == "place" and noun.hint == "event":  # the Cold War was a state
+        return "event"
+    if found.sure and named and said == "place":
+        return said
     if found.sure and not (noun.small or noun.dated) and said not in ("", "other", "person"):
         return said
     if said == "person" and noun.hint not in ("event", "organisation"):
@@ -56,7 +61,7 @@ def _noun_of_title(bare: str, table: Language) -> _Noun | None:
         return None
     hint = table.nouns.get(" ".join(head[-2:]).lower()) or table.noun(head[-1].lower())
     small = len(head) > 1 and head[-1][0].islower()
-    return _Noun(hint, small, bare[:4].isdigit(), len(head) < len(words))
+    return _Noun(hint, small, bare[:4].isdigit() and not bare[:5].isdigit(), len(head) < len(words))
 
 
 def _common(said: str, hint: str, bare: str) -> str:
@@ -81,8 +86,10 @@ def _hinted(said: str, noun: _Noun, *, sure: bool) -> str:
     hint = noun.hint
     if hint == "person" and noun.small and not said:  # a record producer oversees
         return "other"
-    if hint == "event" and (said == "other" or noun.dated):
+    if hint == "event" and (said == "other" or noun.dated or (said == "person" and noun.followed)):
         return hint
+    if noun.dated and not (said or hint):
+        return "event"  # the 1997 Kentucky Derby
     if said in ("product", "species") or hint in ("", said):
         return said
     body = (said == "other" and sure) or (said == "event" and noun.dated and not noun.small)
@@ -95,21 +102,31 @@ def _hinted(said: str, noun: _Noun, *, sure: bool) -> str:
     return hint if counts else said
 
 
+def by_form(title: str, table: Language) -> str:
+    """The type that the form of a title says: *Ulm at the 1960 Olympics*, *HMS Vale*."""
+    return "event" if table.occasion.search(title) else table.firsts.get(title.partition(" ")[0], "")
+
+
 def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
-    """The type that the qualifier of every title says, and the one that its noun hints at.
+    """The type that the form of every title says, and the one that its noun hints at.
 
     Stardust (film) is a work, Lincoln Park sounds like a place; but Robert Plant is not a plant.
     """
     table = language(code)
     without = partial(pc.replace_substring_regex, replacement="")
-    bare = without(pc.utf8_lower(titles), r"(?: \(|,).*")
+    bare = without(pc.utf8_lower(titles), r"(?: \(|,| – ).*")
     if table.ends:  # the noun is before them: Battle of Hastings
         bare = without(bare, f" (?:{'|'.join(map(re.escape, table.ends))}) .*")
     pairs = pc.replace_substring_regex(bare, "^.* ([^ ]+ [^ ]+)$", r"\1")
     phrases, said = (pa.array(given, pa.string()) for given in (table.nouns, table.nouns.values()))
     hints = pc.coalesce(said.take(pc.index_in(pairs, phrases)), _of_each(without(pairs, "^.* "), table.noun))
-    qualifiers = pc.if_else(pc.ends_with(titles, ")"), titles, "")
-    return _of_each(without(qualifiers, r"^.*\("), lambda inside: qualified(inside, table)), hints
+    qualifiers = without(pc.if_else(pc.ends_with(titles, ")"), titles, ""), r"^.*\(")
+    said = _of_each(qualifiers, lambda inside: qualified(inside, table) or None)
+    other = pc.if_else(pc.match_substring_regex(titles, table.side), "other", None)
+    event = pc.if_else(pc.match_substring_regex(titles, table.occasion.pattern), "event", None)
+    firsts, told = (pa.array(given, pa.string()) for given in (table.firsts, table.firsts.values()))
+    first = told.take(pc.index_in(without(titles, " .*"), firsts))
+    return pc.coalesce(said, other, event, first, ""), hints
 
 
 def qualified(inside: str, table: Language) -> str:
@@ -118,7 +135,7 @@ def qualified(inside: str, table: Language) -> str:
     return "" if last.istitle() and table.ends else noun_of(inside, table)
 
 
-def _of_each(texts: pa.Array, said: Callable[[str], str]) -> pa.Array:
+def _of_each(texts: pa.Array, said: Callable[[str], str | None]) -> pa.Array:
     """What is said of every text, asked once for equal ones."""
     found = texts.dictionary_encode()
     return pa.array([said(text) for text in found.dictionary.to_pylist()], pa.string()).take(found.indices)
@@ -132,7 +149,7 @@ def _is_common(bare: str, subject: str, table: Language) -> bool:
         return True
     if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
         return False
-    if f" {small}" in subject:
+    if f" {small}" in subject or f" {bare.lower()}" in subject:
         return True
     return bool(table.indefinite) and subject.startswith(
         tuple(f"{article}{bare}" for article in table.indefinite)
