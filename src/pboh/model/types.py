@@ -22,19 +22,22 @@ ARRAYS: dict[str, str] = {
     "description_offsets": "<i8",
 }
 SURE = 255  # what a probability of one is stored as
+_SHARES = tuple(k / SURE for k in range(256))
 _NAMES = (*TYPES, *["unknown"] * (256 - len(TYPES)))  # a model may know types that this program does not
 
 
 def facts_at(arrays: Mapping[str, Array], k: int) -> Facts:
     """What is known about the k-th entity, all of it at once: outputs ask this of every new entity."""
     codes, sure = arrays.get("entity_type"), arrays.get("entity_type_sure")
-    offsets, text = arrays.get("description_offsets"), b""
+    offsets, text = arrays.get("description_offsets"), None
     if offsets is not None:
-        text = arrays["description_blob"][offsets[k] : offsets[k + 1]].tobytes()
+        begin, end = offsets.item(k), offsets.item(k + 1)
+        if begin < end:
+            text = arrays["description_blob"][begin:end].tobytes().decode("utf-8", "replace")
     return Facts(
-        None if codes is None else _NAMES[codes[k]],
-        None if sure is None else int(sure[k]) / SURE,
-        text.decode("utf-8", "replace") or None,
+        None if codes is None else _NAMES[codes.item(k)],
+        None if sure is None else _SHARES[sure.item(k)],
+        text,
     )
 
 

@@ -212,8 +212,11 @@ def _last_sentence(text: str) -> str:
 def _defines(phrase: str, table: Language) -> bool:
     """Whether what follows a verb says what something is, and not how: an article or a noun we know."""
     first = phrase.partition(" ")[0].lower()
-    if first in table.fillers or not table.articles:
+    if first in table.articles or not table.articles:
         return True
+    if first in table.fillers:
+        following = phrase.split(maxsplit=2)[1:2]
+        return not following or following[0].lower() not in table.ends or bool(noun_of(phrase, table))
     verbal = first in table.ends or table.verbal(first)
     return bool(table.noun(first) if verbal else noun_of(phrase, table))
 

@@ -24,6 +24,8 @@ class Language:
     fillers: frozenset[str]
     degrees: frozenset[str]
     superlative: Callable[[str], bool]
+    adjectives: frozenset[str]
+    founded: frozenset[str]
     partitives: frozenset[str]
     of: str
     verbal: Callable[[str], bool]
@@ -31,6 +33,7 @@ class Language:
     firsts: Mapping[str, str]
     side: str
     is_side: Callable[[str], bool]
+    dated: re.Pattern[str]
     occasion: re.Pattern[str]
     defines: re.Pattern[str]
     defines_bytes: re.Pattern[bytes]
@@ -77,14 +80,17 @@ def language(code: str) -> Language:
         abstract=frozenset(given["abstract"]),
         fillers=frozenset([*given["articles"], *given["fillers"]]),
         degrees=frozenset(given["degrees"]),
+        adjectives=frozenset(given["adjectives"]),
+        founded=frozenset(given["founded"]),
         superlative=_whole(given["superlative"] or "(?!)"),
         partitives=frozenset(given["partitives"]),
         of=given["of"],
         verbal=_whole(given["verbal"] or "(?!)"),
         plural=given["plural"],
         firsts={word: name for name, words in given["firsts"].items() for word in words},
-        side=_side(given["topics"], given["dated"]),
-        is_side=_sides(given["topics"], given["dated"]),
+        side=_side(given["topics"], given["dated"], given["aspect"]),
+        is_side=_sides(given["topics"], given["aspect"]),
+        dated=re.compile(given["dated"] or "(?!)"),
         occasion=re.compile(given["occasion"] or "\\b\\B"),
         defines=defines,
         defines_bytes=re.compile(defines.pattern.encode()),
@@ -114,21 +120,22 @@ def _whole(pattern: str) -> Callable[[str], bool]:
     return lru_cache(maxsize=1 << 14)(lambda word: match(word) is not None)
 
 
-def _side(topics: Sequence[str], dated: str) -> str:
+def _side(topics: Sequence[str], dated: str, aspect: str) -> str:
+    """All titles about a side of something, and dates."""
     some = "|".join(map(re.escape, topics))
-    return rf"^(?i:{some}) |^(?:{dated})$" if some and dated else "^$"
+    return rf"^(?i:{some}) |^(?:{dated}|{aspect})$" if some and dated else "^$"
 
 
-def _sides(topics: Sequence[str], dated: str) -> Callable[[str], bool]:
-    """Whether a title is about a side of something: *History of …*, *1704 in poetry*; or is a date."""
+def _sides(topics: Sequence[str], aspect: str) -> Callable[[str], bool]:
+    """Whether a title is about a side of something: *History of …*, *Banking in …*."""
     beginnings = tuple(f"{topic} " for topic in topics)
     first = {topic.partition(" ")[0] for topic in topics}
-    date = re.compile(dated or "(?!)").fullmatch
+    is_aspect = re.compile(aspect or "(?!)").fullmatch
 
     def is_side(title: str) -> bool:
         if title.partition(" ")[0].lower() in first and title.lower().startswith(beginnings):
             return True
-        return date(title) is not None
+        return " in " in title and is_aspect(title) is not None
 
     return is_side
 
@@ -199,6 +206,6 @@ def _infobox_types(
             return boxes[inside]
         words = inside.split()
         several = (" ".join(words[k:]) for k in range(len(words)))
-        return next((found for one in several if (found := noun(one))), "")
+        return next((found for one in several if (found := boxes.get(one) or noun(one))), "")
 
     return find

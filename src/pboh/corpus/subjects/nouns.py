@@ -66,6 +66,8 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
             and (part or len(parts) > 1)
             and _is_end(words, written, here, part, table)
         ):
+            if word in table.founded and _noun(part, table) == "person":
+                return "organisation"  # a maker founded in Ulm
             break
         if word == "but" and words[here + 1 : here + 2] and words[here + 1] in table.articles:
             break
@@ -81,7 +83,10 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
                 named = ""
     if named not in ("", "other"):  # a body of the United States
         return named
-    found = [said for part in parts if part and (said := _noun(part, table))]
+    parts = [part for part in parts if part]
+    *others, last = parts or [[]]
+    parts = [*(part for part in others if part[-1] not in table.adjectives), last]
+    found = [said for part in parts if (said := _noun(part, table))]
     if "person" in found:
         return "organisation" if several else "person"  # a group of philosophers
     # "business, cultural and tourism city" is no business: a word alone may go with a noun further on
@@ -107,7 +112,9 @@ def _is_end(words: list[str], written: list[str], here: int, part: list[str], ta
         or following == table.of
     ):
         return True
-    named = written[here + 1][0].isupper() and not _is_rank(part, table)
+    if written[here - 1][0].isupper() and written[here + 1][0].islower():
+        return False  # a New York City based artist
+    named = written[here + 1][0].isupper() and not (_is_rank(part, table) or part[-1].endswith("ly"))
     return named or not following[0].isalpha() or following.endswith("ly") or _noun(part, table) != ""
 
 

@@ -55,8 +55,9 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     if clear:
         return Subject(description, box, "infobox")
     sentence = noun_of(found.phrase, table)
-    side = side or (bool(found.name) and table.is_side(found.name))
-    if side and not (found.sure and sentence in ("organisation", "work", "product", "event")):
+    side = side or table.is_side(found.name)
+    dated = table.dated.fullmatch(title) or table.dated.fullmatch(found.name)
+    if dated or (side and not (found.sure and sentence in ("organisation", "work", "product", "event"))):
         return Subject(description, "other", "title")
     if box and (box, sentence) != ("person", "organisation"):
         return Subject(description, box, "infobox")

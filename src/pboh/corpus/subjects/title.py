@@ -32,6 +32,12 @@ def by_title(said: str, title: str, found: Definition, table: Language) -> str:
     """
     bare = title.partition(" (")[0].partition(",")[0].partition(" – ")[0]
     common = said not in ("product", "species") and _is_common(bare, found.subject, table)
+    if (
+        said in ("", "organisation")
+        and bare.lower() not in table.nouns
+        and table.noun(bare.lower()) == "species"
+    ):
+        return "species"  # Validae
     if " " not in bare or table.head != "last":
         return "other" if common and said else said
     named = bare.istitle() and not (common or bare[:4].isdigit())  # no word in it is small
@@ -41,7 +47,7 @@ def by_title(said: str, title: str, found: Definition, table: Language) -> str:
     if noun is None:
         return said
     if common:
-        return _common(said, noun.hint, bare)
+        return _common(said, noun.hint, bare, table)
     if found.sure and said == "place" and noun.hint == "event":  # the Cold War was a state
         return "event"
     if found.sure and named and said == "place":
@@ -64,10 +70,12 @@ def _noun_of_title(bare: str, table: Language) -> _Noun | None:
     return _Noun(hint, small, bare[:4].isdigit() and not bare[:5].isdigit(), len(head) < len(words))
 
 
-def _common(said: str, hint: str, bare: str) -> str:
+def _common(said: str, hint: str, bare: str, table: Language) -> str:
     """The type of what is called by a common noun: mostly a kind of things."""
-    if hint == "event" and not bare[1:].islower():  # the murder of Ada Vale
-        return hint
+    if not bare[1:].islower() and "event" in (hint, said):  # the murder of Ada Vale
+        return "event"
+    if said == "place" and bare.partition(f" {table.of} ")[2][:1].isupper():  # the city wall of Ulm
+        return said
     thing = hint in ("product", "species")  # which any number of them is, too
     return hint if thing and said in ("", "work", "place", "organisation", "event") else "other"
 
@@ -76,7 +84,7 @@ def _person(noun: _Noun, *, office: bool) -> str:
     """What a sentence about a person is about: a person, an office, or a thing in small letters."""
     if office and noun.hint == "person":
         return "other"
-    if not (noun.small and noun.hint):
+    if not (noun.small and noun.hint) or (noun.hint == "person" and noun.followed):
         return "person"
     return "other" if noun.hint == "person" else noun.hint
 
@@ -149,7 +157,8 @@ def _is_common(bare: str, subject: str, table: Language) -> bool:
         return True
     if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
         return False
-    if f" {small}" in subject or f" {bare.lower()}" in subject:
+    particle = re.match(r"\w{1,3}[ -][^\W\d_a-z]", bare)  # Al-Farabi, De Gaulle
+    if (f" {small}" in subject and not particle) or f" {bare.lower()}" in subject:
         return True
     return bool(table.indefinite) and subject.startswith(
         tuple(f"{article}{bare}" for article in table.indefinite)
