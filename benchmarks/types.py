@@ -15,7 +15,7 @@ from pboh.text.hashing import look_up
 
 SUREST = 0.8
 """The share of entities on whose types accuracy is reported beside that of all."""
-SAMPLES = ("types", "types-blind", "types-unseen", "types-frequent")
+SAMPLES = ("types", "types-blind", "types-third", "types-fourth", "types-unseen", "types-frequent")
 JUDGED = {name: ROOT / "tests" / "data" / f"{name}.tsv" for name in SAMPLES}
 
 

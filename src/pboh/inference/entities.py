@@ -15,7 +15,7 @@ from pboh.formats.types import check_types
 from pboh.model.names import Layer
 from pboh.model.overlays.opening import clean_title, find_titles
 from pboh.model.store import Model, shared_model
-from pboh.model.types import wanted_codes
+from pboh.model.types import fact_reader, wanted_codes
 from pboh.text.folding import fold
 from pboh.text.hashing import Array, look_up
 
@@ -92,6 +92,7 @@ class ModelFacts:
 
     def __init__(self, folder: Path, model: Model | None = None) -> None:
         self._folder, self._model = folder, model
+        self._own, self._read = 0, fact_reader({})  # of the model itself, once it has been asked
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ModelFacts, (self._folder,)
@@ -105,6 +106,10 @@ class ModelFacts:
 
     def facts(self, entity: Entity) -> Facts:
         """What is known about an entity."""
+        if entity.index < self._own:  # asked of thousands of entities a second
+            return self._read(entity.index)
+        if not self._own:
+            self._own, self._read = self.model.entities, fact_reader(self.model.arrays)
         return self.model.facts(entity.index)
 
     def url(self, entity: Entity) -> str | None:

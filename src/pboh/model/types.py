@@ -7,7 +7,7 @@ holds the descriptions in UTF-8 and ``description_offsets`` cuts them apart, an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -27,18 +27,28 @@ _NAMES = (*TYPES, *["unknown"] * (256 - len(TYPES)))  # a model may know types t
 
 
 def facts_at(arrays: Mapping[str, Array], k: int) -> Facts:
-    """What is known about the k-th entity, all of it at once: outputs ask this of every new entity."""
+    """What is known about the k-th entity."""
+    return fact_reader(arrays)(k)
+
+
+def fact_reader(arrays: Mapping[str, Array]) -> Callable[[int], Facts]:
+    """Tells what is known about the k-th entity, all of it at once: outputs ask this of every new entity."""
     codes, sure = arrays.get("entity_type"), arrays.get("entity_type_sure")
-    offsets, text = arrays.get("description_offsets"), None
-    if offsets is not None:
-        begin, end = offsets.item(k), offsets.item(k + 1)
-        if begin < end:
-            text = arrays["description_blob"][begin:end].tobytes().decode("utf-8", "replace")
-    return Facts(
-        None if codes is None else _NAMES[codes.item(k)],
-        None if sure is None else _SHARES[sure.item(k)],
-        text,
-    )
+    offsets, blob = arrays.get("description_offsets"), arrays.get("description_blob")
+
+    def read(k: int) -> Facts:
+        text = None
+        if offsets is not None and blob is not None:
+            begin, end = offsets.item(k), offsets.item(k + 1)
+            if begin < end:
+                text = blob[begin:end].tobytes().decode("utf-8", "replace")
+        return Facts(
+            None if codes is None else _NAMES[codes.item(k)],
+            None if sure is None else _SHARES[sure.item(k)],
+            text,
+        )
+
+    return read
 
 
 def wanted_codes(names: Iterable[str]) -> Array:

@@ -130,7 +130,7 @@ def _undefined(lead: bytes, title: str, table: Language) -> Definition:
 
 
 def _apposed(sentence: str, table: Language) -> str:
-    """What stands between commas behind the name: the Privacy Act, *a law of 1974*, says."""
+    """What is between commas behind the name: the Privacy Act, *a law of 1974*, says."""
     for article in table.indefinite:
         name, comma, phrase = sentence.partition(f", {article.lower()}")
         if comma and len(name) < _APPOSED:

@@ -94,12 +94,12 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
 
 
 def _follows(written: list[str], here: int, table: Language) -> str:
-    """The next word that is no article."""
+    """The next word but articles."""
     return next((one for one in written[here + 1 :] if one not in table.articles), "")
 
 
 def _is_end(words: list[str], written: list[str], here: int, part: list[str], table: Language) -> bool:
-    """Whether a word ends the phrase, and is no attribute of a noun to come: the largest *known* mammal."""
+    """Whether a word ends the phrase, and describes no noun that follows: the largest *known* mammal."""
     if words[here] not in table.ends:
         return _is_verb(words[here : here + 4], part, table)
     if not table.verbal(words[here]) or not part or here + 1 >= len(words):
