@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from pboh.detection.dictionary import Dictionary
 from pboh.detection.finder import Finder
-from pboh.detection.finder_training import FinderOptions, train_finder
+from pboh.detection.finder_training import FinderOptions, Teacher, learn_casing, train_finder
+from pboh.detection.pages import read_pages
+from pboh.model.names import strip_title
 from pboh.model.store import open_model
+from pboh.text.folding import fold, squeeze
+from pboh.text.hashing import look_up
 
 OPTIONS = FinderOptions(rows=1 << 14, epochs=8, per_page=100)
 
@@ -67,6 +71,24 @@ def test_training_is_deterministic(world_corpus, model, arrays):
     assert set(again) == set(arrays)
     for name, array in arrays.items():
         assert (again[name] == array).all(), name
+
+
+@pytest.mark.parametrize("unknown", [0.0, 1.0])
+def test_a_page_is_read_as_if_some_of_its_names_were_unknown(world_corpus, model, unknown):
+    casing = learn_casing(read_pages(world_corpus))
+    nothing = np.zeros(model.entities, np.uint8)
+    options = replace(OPTIONS, unknown=unknown)
+    teacher = Teacher(model, casing, nothing, nothing, nothing > 0, options)
+    table = model["name_hash"], model["name_buckets"]
+    for page in list(read_pages(world_corpus))[:20]:
+        only_here, hidden = teacher._hidden(page)
+        anchors = [page.text[a:b] for a, b in zip(page.start.tolist(), page.end.tolist(), strict=True)]
+        names = [*(anchors if unknown else ()), *([strip_title(page.title)] if page.title else ())]
+        for form, keys in zip((squeeze, fold), hidden, strict=True):
+            known = look_up(*table, [form(name) for name in names])
+            assert set(known[known >= 0].tolist()) <= set(keys.tolist())
+            assert keys.min(initial=0) >= 0
+        assert set(only_here.tolist()) <= set(hidden[0].tolist())
 
 
 def test_a_few_sentences_train_no_finder(world_corpus, model):

@@ -24,7 +24,7 @@ from pboh.detection.token_kernels import SHAPES
 from pboh.detection.tokens import Tokens, code_points, tokens
 from pboh.files.progress import Report, silent
 from pboh.formats.types import TYPES
-from pboh.model.names import Layer
+from pboh.model.names import Layer, strip_title
 from pboh.model.overlays.opening import find_titles
 from pboh.model.store import Model
 from pboh.text.folding import fold, squeeze
@@ -51,6 +51,7 @@ class FinderOptions:
     posts: float = 0.06  # share of sentences also learned as posts
     firms: float = 0.2  # share of sentences with an organisation also learned with legal forms
     foreign: float = 0.1  # share of sentences also learned as if they were in another language
+    unknown: float = 0.25  # share of a page's names that it is read without, as if nobody knew them
     rows: int = 1 << 19  # of weights; a power of two
     epochs: int = 3
     rate: float = 0.05
@@ -147,8 +148,11 @@ def learn_casing(pages: Iterable[Page]) -> CasingCounts:
 
 
 class Teacher:
-    """Makes examples from pages. Names only this page links are taken out of the dictionary while it is read,
-    because in a new text they would be unknown."""
+    """Makes examples from pages.
+
+    The dictionary lacks some names while a page is read: those that only this page links, its title, and
+    others by chance. In a new text there are unknown people, too, whose last name is known.
+    """
 
     def __init__(
         self, model: Model, casing: CasingCounts, nameness: Array, in_model: Array, firm: Array,
@@ -176,13 +180,13 @@ class Teacher:
     def _page(self, page: Page, buffer: ExampleBuffer) -> int:
         """Add the examples of one page; returns how many sentences were chosen."""
         codes, cut = page.tokens()
-        only_here = self._only_here(page)
-        likely = None if self._told else mostly_linked(self._dictionary, page.text, cut, only_here[0])
+        only_here, hidden = self._hidden(page)
+        likely = None if self._told else mostly_linked(self._dictionary, page.text, cut, only_here)
         label, sentence, silver, names = self._explainer.silver(codes, cut, page, likely)
         chosen = self._choose(label, sentence, silver)
         if not chosen.size:
             return 0
-        buffer.add(*self._read(page.text, codes, cut, label, sentence, chosen, only_here))
+        buffer.add(*self._read(page.text, codes, cut, label, sentence, chosen, hidden))
         if not self._told:
             return int(chosen.size)
         some, letters = self._some(chosen, self._options.styled), foreign_letters(self._random)
@@ -194,29 +198,29 @@ class Teacher:
             styled = codes.copy()
             for number in some.tolist():
                 restyle(styled, cut, np.flatnonzero(sentence == number), int(self._random.integers(3)))
-            buffer.add(*self._read(*written(styled), label, sentence, some, only_here))
+            buffer.add(*self._read(*written(styled), label, sentence, some, hidden))
         some = self._some(chosen, self._options.foreign)
         if some.size:
             foreign = codes.copy()
             for number in some.tolist():
                 translate(foreign, cut, label, np.flatnonzero(sentence == number), letters)
-            buffer.add(*self._read(*written(foreign), label, sentence, some, only_here))
+            buffer.add(*self._read(*written(foreign), label, sentence, some, hidden))
         firms = frozenset(b - 1 for _, b, link in names if link >= 0 and self._firm[page.entity[link]])
         of_firms = np.intersect1d(chosen, sentence[list(firms)])
         for number in self._some(of_firms, self._options.firms).tolist():
             where = np.flatnonzero(sentence == number)
-            self._alone(buffer, only_here, *incorporate(page.text, cut, label, where, firms, self._random))
+            self._alone(buffer, hidden, *incorporate(page.text, cut, label, where, firms, self._random))
         for number in self._some(chosen, self._options.posts).tolist():
             where = np.flatnonzero(sentence == number)
-            self._alone(buffer, only_here, *post(page.text, cut, label, where, self._random))
+            self._alone(buffer, hidden, *post(page.text, cut, label, where, self._random))
         return int(chosen.size)
 
-    def _alone(self, buffer: ExampleBuffer, only_here: tuple[Array, Array], text: str, label: Array) -> None:
+    def _alone(self, buffer: ExampleBuffer, hidden: tuple[Array, Array], text: str, label: Array) -> None:
         """Add a sentence that was written anew, unless that joined or cut its words."""
         codes = code_points(text)
         cut, one = tokens(codes), np.zeros(label.size, np.int32)
         if cut.start.size == label.size:
-            buffer.add(*self._read(text, codes, cut, label, one, one[:1], only_here))
+            buffer.add(*self._read(text, codes, cut, label, one, one[:1], hidden))
 
     def _some(self, chosen: Array, share: float) -> Array:
         return chosen[self._random.random(chosen.size) < share]
@@ -230,16 +234,21 @@ class Teacher:
         named = named[: int(self._options.per_page * (1 - share))]
         return np.union1d(named, others[: max(1, round(named.size * share / (1 - share)))])
 
-    def _only_here(self, page: Page) -> tuple[Array, Array]:
-        """Keys of names that no other page links, as written and folded."""
+    def _hidden(self, page: Page) -> tuple[Array, tuple[Array, Array]]:
+        """Keys of names that no other page links, as written; and of all hidden names, written and folded."""
         anchors = [page.text[a:b] for a, b in zip(page.start.tolist(), page.end.tolist(), strict=True)]
+        chosen = self._random.random(len(anchors)) < self._options.unknown
+        others = [anchor for anchor, hidden in zip(anchors, chosen.tolist(), strict=True) if hidden]
+        others += [strip_title(page.title)] if page.title else []
         table = self._model["name_hash"], self._model["name_buckets"]
-        out = []
+        only_here, hidden = [], []
         for layer, form in ((Layer.CASED, squeeze), (Layer.FOLDED, fold)):
-            keys = look_up(*table, [form(anchor) for anchor in anchors])
-            key, times = np.unique(keys[keys >= 0], return_counts=True)
-            out.append(key[self._links(key, layer) <= times])
-        return out[0], out[1]
+            keys = look_up(*table, [form(name) for name in (*anchors, *others)])
+            key, times = np.unique(keys[: len(anchors)], return_counts=True)
+            only_here.append(key[(key >= 0) & (self._links(np.maximum(key, 0), layer) <= times)])
+            more = keys[len(anchors) :]
+            hidden.append(np.union1d(only_here[-1], more[more >= 0]))
+        return only_here[0], (hidden[0], hidden[1])
 
     def _links(self, keys: Array, layer: Layer) -> Array:
         """How many links have each of some names."""
@@ -252,11 +261,11 @@ class Teacher:
 
     def _read(
         self, text: str, codes: Array, cut: Tokens, label: Array, sentence: Array, chosen: Array,
-        only_here: tuple[Array, Array],
+        hidden: tuple[Array, Array],
     ) -> tuple[Array, Array, Array, Array]:  # fmt: skip
         """Features, shapes and labels of the chosen sentences' tokens, and the sentences' sizes."""
         found = self._dictionary.find(text)
-        written, folded = (np.isin(found.key, keys) for keys in only_here)
+        written, folded = (np.isin(found.key, keys) for keys in hidden)
         found = found.without(np.where(found.folded > 0, folded, written))
         seen = read(codes, cut, self._words, found, self._options.rows)
         keep = np.isin(sentence, chosen)
