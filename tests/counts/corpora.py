@@ -109,7 +109,7 @@ def write_corpus(folder: Path, pages: Sequence[Page], language: str = "en") -> P
                 "end": (INT, places),
                 "anchor": (TEXT, [a for _, a, _ in here]),
                 "entity": (INT, [entity[t] for _, _, t in here]),
-                "followed": (pa.bool_(), [(len(pages[n].title) + len(a)) % 3 == 0 for n, a, _ in here]),  # some of them
+                "followed": (pa.bool_(), [len(pages[n].title + a) % 3 == 0 for n, a, _ in here]),  # some
             },
         )
         around = Counter(
