@@ -87,6 +87,7 @@ def large_corpus(folder: Path, pages: int, tokens: int, links: int) -> int:
         entity = (pages * draw.random(page.size) ** 3).astype(np.int32)  # some far more than others
         names = pa.array([f"name {k}" for k in range(1000)]).take(pa.array(entity % 1000))
         columns = {"page": page, "start": before, "end": before, "anchor": names, "entity": entity}
+        columns["followed"] = entity % 3 == 0
         path = folder / "links" / f"{number:05}.parquet"
         path.parent.mkdir(exist_ok=True)
         placed = pa.table({**columns, "before": before, "after": before}, schema=PLACED_LINKS)

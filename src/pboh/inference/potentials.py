@@ -147,16 +147,19 @@ class Potentials:
 
     def content(self, text: str) -> Content:
         """The content words of a text, if the settings ask for any."""
-        asked = self.settings.context_weight > 0.0 or self.settings.followed > 0.0
-        scanned = scan(text if asked else "")
+        return self._read(text if self.settings.context_weight > 0.0 or self.settings.followed > 0.0 else "")
+
+    def _read(self, text: str) -> Content:
+        scanned = scan(text)
         starts, ends, words = number_words(*scanned, self._stop, *self._sources[0].vocabulary)
         return Content(text, scanned, words, starts, ends)
 
     def windows(self, content: Content, spans: list[Span], entity: Array | None = None) -> Windows:
-        """Every mention's ``window`` content words to each side.
+        """Every mention's ``window`` content words to each side; none if context has no weight.
 
         ``entity`` are the candidates: those of overlays need the words in other numbers too.
         """
+        content = content if self.settings.context_weight > 0.0 else self._read("")
         words = [content.words]
         if entity is None or self._added(entity):
             others = (source.vocabulary for source in self._sources[1:])

@@ -90,7 +90,7 @@ def language(code: str) -> Language:
         firsts={word: name for name, words in given["firsts"].items() for word in words},
         side=_side(given["topics"], given["dated"], given["aspect"]),
         is_side=_sides(given["topics"], given["aspect"]),
-        dated=re.compile(given["dated"] or "(?!)"),
+        dated=re.compile(rf"^(?:{given['dated'] or '(?!)'})$"),
         occasion=re.compile(given["occasion"] or "\\b\\B"),
         defines=defines,
         defines_bytes=re.compile(defines.pattern.encode()),

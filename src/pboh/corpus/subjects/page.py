@@ -56,7 +56,7 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
         return Subject(description, box, "infobox")
     sentence = noun_of(found.phrase, table)
     side = side or table.is_side(found.name)
-    dated = table.dated.fullmatch(title) or table.dated.fullmatch(found.name)
+    dated = table.dated.match(title) or table.dated.match(found.name)
     if dated or (side and not (found.sure and sentence in ("organisation", "work", "product", "event"))):
         return Subject(description, "other", "title")
     if box and (box, sentence) != ("person", "organisation"):
