@@ -19,6 +19,8 @@ from pboh.errors import CorpusError, PbohError
 from pboh.model.store import open_model, read_manifest
 from pboh.train import train
 
+pytestmark = pytest.mark.slow
+
 NAME = "testwiki-20260101-pages-articles-multistream.xml.bz2"
 TABLE = "testwiki-20260101-page_props.sql.gz"
 

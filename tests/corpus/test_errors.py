@@ -21,6 +21,8 @@ import pboh.corpus.tables.first_pass as scanning
 from pboh.corpus.extract import TABLES, Options, extract
 from pboh.errors import CorpusError, InputError, OutputError, PbohError
 
+pytestmark = pytest.mark.slow
+
 XML = (DATA / "world.xml").read_bytes()
 CHUNKS = Options(chunk_size=30_000)
 

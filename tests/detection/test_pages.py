@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pboh.detection import pages as module
 from pboh.detection.pages import read_pages, sample_pages
 
 
+@pytest.mark.slow
 def test_turns_are_samples_that_cover_every_page_once(world_corpus, monkeypatch):
     everything = {page.number: page for page in read_pages(world_corpus)}
     assert [page.number for page in sample_pages(world_corpus)] == list(everything)

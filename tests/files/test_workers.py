@@ -18,6 +18,8 @@ from pboh.files.memory import processors
 from pboh.files.usage import Usage
 from pboh.files.workers import Workers, ordered_map
 
+pytestmark = pytest.mark.slow
+
 
 def slowest_first(number: int) -> int:
     time.sleep(0.3 / (1 + number))

@@ -22,6 +22,8 @@ from pboh.service.bounded import BoundedLinker
 from pboh.service.options import Limits
 from pboh.service.protocols import v1
 
+pytestmark = pytest.mark.slow
+
 NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 TURTLE = {"content-type": "text/turtle"}
 JSON = {"content-type": "application/json"}

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from served import TEXT, mentions_of
 
+pytestmark = pytest.mark.slow
+
 BODY = json.dumps({"text": TEXT, "mentions": mentions_of()}).encode()
 NIF = b'<a:a> <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#isString> "Bayern" .'
 FORM = b"application/x-www-form-urlencoded"

@@ -24,6 +24,8 @@ from pboh.model.names import derived_names
 from pboh.service.protocols.spotlight import read_annotation
 from pboh.text.folding import fold, squeeze
 
+pytestmark = pytest.mark.slow
+
 SIZES = (15_000, 120_000)  # a quadratic one fails on the first
 TIMES = 5  # a machine that has other things to do is slow now and then, a quadratic expression always
 MOST = 150  # times the processor time of a loop over as many characters

@@ -27,6 +27,8 @@ from pboh.model.store import open_model, read_manifest, verify
 from pboh.model.writing import changing, put_arrays, write_manifest
 from small_world import FOOTBALL
 
+pytestmark = pytest.mark.slow
+
 TEXT = f"{FOOTBALL} Zorblax met Müler in Pariss."
 DAMAGES = 150  # of every kind of model
 

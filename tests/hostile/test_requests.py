@@ -17,6 +17,8 @@ from starlette.testclient import TestClient
 from pboh.service.app import create_app
 from pboh.service.bounded import BoundedLinker
 
+pytestmark = pytest.mark.slow
+
 JSON = {"content-type": "application/json"}
 
 

@@ -8,6 +8,8 @@ from benchmarks.ranking import FEW, READINGS, Mention, counted, gained, logit, m
 
 from pboh.evaluation.datasets import read_dataset
 
+pytestmark = pytest.mark.slow
+
 WORLD = Path(__file__).parents[1] / "data" / "world.jsonl"
 
 

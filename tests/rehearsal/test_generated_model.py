@@ -7,6 +7,8 @@ from benchmarks.generated_model import Sizes, documents, generate
 from pboh.linker import load
 from pboh.model.store import open_model, verify
 
+pytestmark = pytest.mark.slow
+
 SCALE = 0.0005
 
 

@@ -6,6 +6,8 @@ import sys
 import pytest
 from benchmarks.process_tree import Watch
 
+pytestmark = pytest.mark.slow
+
 LEAST = {"processor_seconds": 0.3, "peak_memory_megabytes": 150, "peak_disk_megabytes": 5}
 BUSY = """
 import subprocess, sys, time

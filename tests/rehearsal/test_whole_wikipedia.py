@@ -7,6 +7,8 @@ from benchmarks import common, whole_wikipedia
 from benchmarks.rehearsal import Rehearsal
 from benchmarks.whole_wikipedia import STEPS, main
 
+pytestmark = pytest.mark.slow
+
 SCALE = 0.0001
 
 

@@ -14,6 +14,8 @@ from pboh.learning.pseudo_likelihood.parameters import (
     starting_point,
 )
 
+pytestmark = pytest.mark.slow
+
 NONE = Documents(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
