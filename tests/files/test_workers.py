@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from operator import mul
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from pboh.errors import InputError, PbohError
 from pboh.files.memory import processors
 from pboh.files.usage import Usage
-from pboh.files.workers import Workers, ordered_map
+from pboh.files.workers import Workers, ordered_map, threaded_map
 
 pytestmark = pytest.mark.slow
 
@@ -41,18 +42,28 @@ def test_results_come_in_order(workers: int) -> None:
     assert list(ordered_map(slowest_first, iter(range(8)), workers)) == [n * n for n in range(8)]
 
 
+def counting(taken: list[int]) -> Iterator[int]:
+    for number in range(100):
+        taken.append(number)
+        yield number
+
+
 def test_items_are_taken_only_as_fast_as_results_are() -> None:
     taken: list[int] = []
-
-    def items() -> object:
-        for number in range(100):
-            taken.append(number)
-            yield number
-
     with Workers(2) as pool:
-        results = pool.map(partial(mul, 3), items())
+        results = pool.map(partial(mul, 3), counting(taken))
         assert [next(results) for _ in range(3)] == [0, 3, 6]
         assert len(taken) < 10
+
+
+def test_threads_keep_the_order_and_do_not_run_ahead() -> None:
+    assert list(threaded_map(slowest_first, range(8), 3)) == [n * n for n in range(8)]
+    taken: list[int] = []
+    results = threaded_map(partial(mul, 3), counting(taken), 2)
+    assert [next(results) for _ in range(3)] == [0, 3, 6]
+    assert len(taken) == 5
+    with pytest.raises(InputError):
+        list(threaded_map(refused, range(3), 2))
 
 
 def test_tasks_of_several_kinds() -> None:

@@ -8,7 +8,7 @@ words of a range are gathered in memory from all pages and counted by the kernel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,10 +21,11 @@ from pboh.corpus.tables.second_pass import COUNTS, count_words, offsets_before, 
 from pboh.counts.counting_kernels import gather
 from pboh.counts.engine import Batches, Engine
 from pboh.counts.inputs import Input
+from pboh.files.workers import threaded_map
 from pboh.text.hashing import Array
 
-SHARE_OF_MEMORY = 0.25
-"""What the words of one range may take of it, four bytes each."""
+SHARE_OF_MEMORY = 0.5
+"""What the words of one range may take of it, four bytes each: nothing else runs meanwhile."""
 _LINKS = ["page", "entity", "before", "after"]
 
 
@@ -43,7 +44,7 @@ class Contexts:
         self._inputs = inputs
         self._entities = [_numbers(engine, "entity_ids", "entity", k) for k in range(len(inputs))]
         self._words = [_numbers(engine, "word_ids", "word", k) for k in range(len(inputs))]
-        self._room = int(engine.memory * SHARE_OF_MEMORY) // 4
+        self._room, self._threads = int(engine.memory * SHARE_OF_MEMORY) // 4, engine.threads
         [(self._size,)] = engine.rows("SELECT COALESCE(MAX(entity) + 1, 0) FROM entity_ids")
         [(self._vocabulary,)] = engine.rows("SELECT COUNT(*) FROM words")
 
@@ -105,10 +106,11 @@ class Contexts:
         """Windows of the links to a range of entities, chunk by chunk; its tokens, the numbers of words."""
         for one, entities, words in zip(self._inputs, self._entities, self._words, strict=True):
             window = int(one.manifest["options"]["window"])
-            for path in sorted(Path(one.folder, "tokens").glob("*.parquet")):
-                places = _places(path, Path(one.folder, "links", path.name), entities, first, last, window)
+            paths = sorted(Path(one.folder, "tokens").glob("*.parquet"))
+            read = partial(_chunk, entities=entities, first=first, last=last, window=window, tokens=tokens)
+            for places, words_of_chunk in threaded_map(read, paths, self._threads):
                 if places.entity.size:
-                    yield places, _tokens(path) if tokens else words[:0], words
+                    yield places, words_of_chunk, words
 
 
 def _numbers(engine: Engine, table: str, column: str, number: int) -> Array:
@@ -120,8 +122,17 @@ def _numbers(engine: Engine, table: str, column: str, number: int) -> Array:
     return numbers
 
 
-def _places(path: Path, links: Path, entities: Array, first: int, last: int, window: int) -> Places:
+def _chunk(
+    path: Path, entities: Array, first: int, last: int, window: int, tokens: bool
+) -> tuple[Places, Array]:
+    """The windows of a chunk, and its tokens if they are needed."""
+    places = _places(path, entities, first, last, window)
+    return places, _tokens(path) if tokens and places.entity.size else np.empty(0, np.int32)
+
+
+def _places(path: Path, entities: Array, first: int, last: int, window: int) -> Places:
     """Both windows of each link of a chunk that leads to an entity of the range."""
+    links = path.parent.parent / "links" / path.name
     page, target, before, after = (column.to_numpy() for column in pq.read_table(links, columns=_LINKS))
     with pq.ParquetFile(path) as file:
         pages, sizes = (column.to_numpy() for column in file.read(["page", "tokens"]))

@@ -6,9 +6,7 @@ begin with any token (``'N Sync``), and never goes beyond its line.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,7 @@ import pyarrow as pa
 
 from pboh.counts.engine import Batches, Engine
 from pboh.files.by_hash import ByHash
+from pboh.files.workers import threaded_map
 from pboh.text.folding import squeeze
 from pboh.text.hashing import Array, hash_strings
 from pboh.text.matcher import Characters, Lexicon, beginnings, characters, find_all_written
@@ -84,16 +83,8 @@ class Dictionary:
     def count(self, texts: Iterable[list[str]]) -> Array:
         """How often each name occurs in the texts; names may overlap."""
         counts = np.zeros(self.names, np.int64)
-        with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[tuple[Array, Array]]] = deque()
-            for batch in texts:
-                waiting.append(pool.submit(self._found, batch))
-                if len(waiting) > 2 * self.threads:
-                    places, times = waiting.popleft().result()
-                    counts[places] += times
-            for future in waiting:
-                places, times = future.result()
-                counts[places] += times
+        for places, times in threaded_map(self._found, texts, self.threads):
+            counts[places] += times
         return counts
 
     def _found(self, texts: list[str]) -> tuple[Array, Array]:

@@ -90,13 +90,7 @@ class Workers:
             yield from map(function, items)
             return
         self.start()
-        waiting: deque[Future[R]] = deque()
-        for item in items:
-            waiting.append(self._submit(function, (item,)))
-            if len(waiting) >= 2 * self._count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from _in_order(lambda item: self._submit(function, (item,)), items, 2 * self._count - 1)
 
     def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
         return self._threads.submit(self._call, function, arguments)
@@ -123,6 +117,23 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     """``map(function, items)`` on ``workers`` processes."""
     with Workers(workers) as pool:
         yield from pool.map(function, items)
+
+
+def threaded_map(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """``map(function, items)`` on threads of this process, for what leaves Python's lock to others."""
+    with ThreadPoolExecutor(threads) as pool:
+        yield from _in_order(lambda item: pool.submit(function, item), items, threads)
+
+
+def _in_order(submit: Callable[[T], Future[R]], items: Iterable[T], ahead: int) -> Iterator[R]:
+    """Results in the order of the items, of which ``ahead`` are begun before a result is waited for."""
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(submit(item))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 class _Worker:
