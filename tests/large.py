@@ -24,7 +24,10 @@ def ints(values: Any) -> pa.Array:
 
 
 def large_counts(folder: Path, entities: int, words: int, names: int) -> int:
-    """Counts of entities with ``words`` words each, and of names; returns the bytes of N(w,e) as numbers."""
+    """Counts of entities with ``words`` words each, and of names that two entities share.
+
+    Returns the bytes of N(w,e) as numbers.
+    """
     part, vocabulary = "part-00000.parquet", 4 * words
     longs = pa.array(np.arange(1, entities + 1), pa.int64())
     titles = [f"Title {number} of a page" for number in range(entities)]
@@ -38,8 +41,9 @@ def large_counts(folder: Path, entities: int, words: int, names: int) -> int:
           count=pa.array(np.ones(vocabulary, np.int64)))  # fmt: skip
     write(folder / "word_totals" / part, entity=ints(range(entities)), total=longs)
     forms = sorted(f"Name {number} of Some Thing" for number in range(names))
-    write(folder / "names" / part, name=forms, entity=ints(np.arange(names) % entities),
-          source=pa.array(["anchor"] * names), count=pa.array(np.full(names, 3, np.int64)))  # fmt: skip
+    owners = ints((np.repeat(np.arange(names), 2) + np.tile([0, 1], names)) % entities)
+    write(folder / "names" / part, name=[form for form in forms for _ in range(2)], entity=owners,
+          source=["anchor"] * 2 * names, count=pa.array(np.full(2 * names, 3, np.int64)))  # fmt: skip
     write(folder / "names_in_text" / part, name=forms, linked=pa.array(np.full(names, 3, np.int64)),
           total=pa.array(np.full(names, 9, np.int64)))  # fmt: skip
     (folder / "word_entity").mkdir()

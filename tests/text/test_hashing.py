@@ -6,7 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pboh.text.hashing import bucket_index, hash_strings, hash_words, look_up, string_blob
+from pboh.text.hashing import (
+    blocks_of_lines,
+    bucket_index,
+    hash_strings,
+    hash_words,
+    lines_of,
+    look_up,
+    string_blob,
+)
 
 line = st.text(st.characters(blacklist_characters="\n", blacklist_categories=["Cs"]), max_size=12)
 
@@ -39,3 +47,12 @@ def test_string_blob_can_be_cut_apart_again(strings):
     blob, offsets = string_blob(strings)
     cut = [blob[a:b].tobytes().decode() for a, b in pairwise(offsets)]
     assert cut == strings
+
+
+@given(st.lists(line, min_size=1), st.integers(1, 40))
+def test_lines_come_in_blocks_and_make_up_the_whole(strings, at_a_time):
+    lines = lines_of(*string_blob(strings))
+    assert lines.tobytes() == "\n".join(strings).encode()
+    blocks = [block.tobytes() for block in blocks_of_lines(lines, at_a_time)]
+    assert b"\n".join(blocks) == lines.tobytes()
+    assert all(len(block) <= at_a_time or b"\n" not in block for block in blocks)

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from pboh.cli import app, options, printing
 from pboh.files.progress import progress, summarise
+from pboh.files.usage import Usage
 from pboh.files.writing import folder_size, parse_size
 
 
@@ -71,6 +72,7 @@ def prune(
     descriptions: Annotated[
         float, Option(min=0, help="Megabytes of them for short descriptions, at most a tenth of all.")
     ] = 1.5,
+    memory: options.Memory = "4GB",
     json: options.Json = None,
 ) -> None:
     """Make a model small enough to carry around: the same entities, less evidence, compressed.
@@ -86,7 +88,7 @@ def prune(
     began = perf_counter()
     linker = load(model)
     used = linker.settings.record()
-    with progress("pruning") as bar:
+    with progress("pruning") as bar, Usage(memory=parse_size(memory)) as usage, usage.stage("prune"):
         info = prune_to(linker.model, used, out, megabytes, descriptions=descriptions, report=bar)
     figures = {
         "entities": info["totals"]["entities"],
@@ -94,6 +96,7 @@ def prune(
         "megabytes_before": folder_size(linker.model.folder) / 1e6,
         **info["options"]["prune"],
         "seconds": perf_counter() - began,
+        "peak_memory_megabytes": usage.figures()["prune"]["memory_megabytes"],
     }
     summarise(f"model {out}", figures, json)
 

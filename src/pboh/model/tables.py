@@ -101,7 +101,7 @@ def posting_table(offsets: Array, documents: Array) -> Arrays:
     heads, pairs = head_table(offsets, documents)
     return {
         "posting_offsets": offsets,
-        "posting_document": documents.astype(np.uint32),
+        "posting_document": documents.astype(np.uint32, copy=False),
         "head_entity": heads,
         "head_pairs": pairs,
     }

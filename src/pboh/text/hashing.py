@@ -16,6 +16,7 @@ import numpy as np
 from pboh.text.hash_kernels import find_all, hash_lines
 
 Array = np.ndarray[Any, Any]
+LINE_FEED = 10
 
 
 def hash_strings(strings: list[str]) -> Array:
@@ -32,10 +33,38 @@ def hash_words(words: list[str]) -> Array:
 
 def hash_lines_of(units: Array, size: int) -> Array:
     """Hash of every one of ``size`` lines, given as bytes or code points."""
-    out = np.empty(size, np.uint64)
-    if size:
-        hash_lines(units.astype(np.int32), out)  # one type: it is compiled once
+    out, line = np.empty(size, np.uint64), 0
+    for some in blocks_of_lines(units) if size else ():
+        codes = some.astype(np.int32)  # one type: it is compiled once
+        lines = int((codes == LINE_FEED).sum()) + 1
+        hash_lines(codes, out[line : line + lines])
+        line += lines
     return out
+
+
+def blocks_of_lines(units: Array, at_a_time: int = 1 << 24) -> Iterator[Array]:
+    """Some lines at a time, without the line feed behind the last of them."""
+    first = 0
+    while units.size - first > at_a_time:
+        feeds = np.flatnonzero(units[first : first + at_a_time] == LINE_FEED)
+        if not feeds.size:  # a line longer than that
+            feeds = np.flatnonzero(units[first:] == LINE_FEED)
+            if not feeds.size:
+                break
+            feeds = feeds[:1]
+        yield units[first : first + int(feeds[-1])]
+        first += int(feeds[-1]) + 1
+    yield units[first:]
+
+
+def lines_of(blob: Array, offsets: Array) -> Array:
+    """The strings of a blob as lines: with a line feed between any two of them."""
+    starts = offsets[:-1] + np.arange(offsets.size - 1)
+    lines = np.empty(blob.size + max(starts.size - 1, 0), np.uint8)
+    within = np.ones(lines.size, bool)
+    within[starts[1:] - 1] = False
+    lines[within], lines[~within] = blob, LINE_FEED
+    return lines
 
 
 def bucket_index(hashes: Array) -> Array:

@@ -138,6 +138,18 @@ def test_what_is_packed_comes_out_again(linker, tmp_path):
     assert {m.text for m in document} >= {"Bayern", "Dortmund"}
 
 
+def test_what_is_looked_at_together_changes_nothing(linker, monkeypatch):
+    """Names and words a few rows at a time, and the best of the words so far instead of all."""
+    options = PruneOptions(context_rows=500)
+    expected, _ = prune(linker.model, linker.settings.layers, options)
+    monkeypatch.setattr("pboh.model.small.prune.ROWS_AT_A_TIME", 100)
+    found, _ = prune(linker.model, linker.settings.layers, options)
+    assert set(found) == set(expected)
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype, name
+        assert np.array_equal(found[name], array, equal_nan=array.dtype.kind == "f"), name
+
+
 def test_types_stay_and_descriptions_of_what_is_linked_most(typed_linker, tmp_path):
     model = typed_linker.model
     settings = typed_linker.settings.record()
@@ -207,7 +219,7 @@ TITLES = [
 
 
 def test_names_are_made_from_titles_as_the_builder_makes_them():
-    forms = title_forms("\n".join(TITLES))
+    forms = title_forms(np.frombuffer("\n".join(TITLES).encode(), np.uint8))
     assert forms[0].tolist() == hash_strings([fold(t) for t in TITLES]).tolist()
     assert forms[1].tolist() == hash_strings([fold(strip_title(t)) for t in TITLES]).tolist()
     last = [strip_title(t).split()[-1] for t in TITLES]

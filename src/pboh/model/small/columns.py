@@ -15,12 +15,14 @@ from pboh.text.hashing import Array
 LEVEL = 19
 STEP = 0.1  # of logarithms: values are right to 5 %
 LEAST = 0.005  # the smallest value; larger ones up to e^20
+AT_A_TIME = 1 << 20  # numbers
 
 
 def differences(values: Array, starts: Array | None = None) -> Array:
     """Ascending numbers as steps from one to the next; at ``starts`` a list begins anew."""
-    steps = values.astype(np.uint64)
-    steps[1:] -= values[:-1].astype(np.uint64)
+    values = values.view(f"u{values.itemsize}")  # no number is negative
+    steps = values.copy()
+    steps[1:] -= values[:-1]
     if starts is not None:
         inside = starts[(starts > 0) & (starts < values.size)]
         steps[inside] = values[inside]
@@ -58,16 +60,19 @@ class ColumnWriter:
 
     def add(self, name: str, values: Array) -> None:
         """Write a column in as many bytes a value as its largest needs."""
-        wide = np.ascontiguousarray(values, np.uint64)
-        width = max(1, (int(wide.max(initial=0)).bit_length() + 7) // 8)
-        self.add_bytes(name, wide.view(np.uint8).reshape(-1, 8)[:, :width].T.tobytes(), width)
+        width = max(1, (int(values.max(initial=0)).bit_length() + 7) // 8)
+        planes = np.empty((width, values.size), np.uint8)
+        for first in range(0, values.size, AT_A_TIME):
+            wide = np.ascontiguousarray(values[first : first + AT_A_TIME], np.uint64)
+            planes[:, first : first + AT_A_TIME] = wide.view(np.uint8).reshape(-1, 8)[:, :width].T
+        self.add_bytes(name, planes.reshape(-1), width)
 
-    def add_bytes(self, name: str, data: bytes, width: int = 1) -> None:
+    def add_bytes(self, name: str, data: Array, width: int = 1) -> None:
         """Write a file of bytes."""
         path = self.folder / f"{name}.zst"
         with disk_errors(path):
-            path.write_bytes(zstd.compress(data, LEVEL) if data else b"")
-        size = {"bytes": path.stat().st_size, "raw": len(data), "width": width}
+            path.write_bytes(zstd.compress(data.data, LEVEL) if data.size else b"")
+        size = {"bytes": path.stat().st_size, "raw": data.size, "width": width}
         self.columns[name] = {**size, "sha256": checksum(path)}
 
 

@@ -23,7 +23,7 @@ from pboh.model.small.vectors import pack_vectors, unpack_vectors
 from pboh.model.store import Model
 from pboh.model.tables import Arrays, context_table, name_table, offsets_of_sizes, posting_table, title_table
 from pboh.model.writing import ModelWriter
-from pboh.text.hashing import Array, bucket_index, hash_strings
+from pboh.text.hashing import LINE_FEED, Array, blocks_of_lines, bucket_index, hash_lines_of, lines_of
 from pboh.text.matcher import characters
 from pboh.text.words import code_points
 
@@ -44,15 +44,17 @@ STEP_SURE = 32  # probabilities of types in eight steps
 AS_THEY_ARE = ("name_link_written", "name_link_folded", "name_filter")
 
 
-def title_forms(titles: str) -> Array:
+def title_forms(titles: Array) -> Array:
     """Hashes of the four names that each line of ``titles`` suggests, by :data:`FROM_TITLE`; 0 for none."""
-    codes = code_points(titles)
-    breaks = np.flatnonzero(codes == 10)
-    starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
-    ends = np.append(breaks, codes.size).astype(np.int64)
-    out = np.zeros((len(FROM_TITLE), starts.size), np.uint64)
-    title_forms_kernel(codes, starts, ends, *characters(), out)
-    return out
+    parts = []
+    for some in blocks_of_lines(titles):
+        codes = code_points(some.tobytes().decode("utf-8", "surrogatepass"))
+        breaks = np.flatnonzero(codes == LINE_FEED)
+        starts = np.concatenate([[0], breaks + 1]).astype(np.int64)
+        ends = np.append(breaks, codes.size).astype(np.int64)
+        parts.append(np.zeros((len(FROM_TITLE), starts.size), np.uint64))
+        title_forms_kernel(codes, starts, ends, *characters(), parts[-1])
+    return np.concatenate(parts, axis=1)
 
 
 # -- packing ----------------------------------------------------------------------------------------
@@ -61,9 +63,10 @@ def title_forms(titles: str) -> Array:
 def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]]:
     """Write pruned ``arrays`` of ``model`` as columns into a folder; returns their description."""
     writer = ColumnWriter(folder)
-    titles = [model.title(e) for e in range(model.entities)]
-    writer.add_bytes("titles", "\n".join(titles).encode("utf-8", "surrogatepass"))
-    more = ~np.isin(arrays["title_hash"], hash_strings(titles))
+    titles = lines_of(model["title_blob"], model["title_offsets"])
+    writer.add_bytes("titles", titles)
+    more = np.ones(arrays["title_hash"].size, bool)
+    more[np.searchsorted(arrays["title_hash"], hash_lines_of(titles, model.entities))] = False
     writer.add("redirect_hash", differences(arrays["title_hash"][more]))
     writer.add("redirect_entity", arrays["title_entity"][more])
     writer.add("occurrences", arrays["entity_occurrences"])
@@ -79,7 +82,7 @@ def pack(model: Model, arrays: Arrays, folder: Path) -> dict[str, dict[str, Any]
     writer.add("posting_sizes", np.diff(offsets))
     writer.add("postings", differences(arrays["posting_document"], offsets[:-1]))
     writer.add("document_sizes", np.bincount(model["posting_document"], minlength=1))
-    _pack_names(writer, arrays, title_forms("\n".join(titles)))
+    _pack_names(writer, arrays, title_forms(titles))
     _pack_words(writer, arrays)
     pack_vectors(writer, arrays)
     return writer.columns
@@ -91,7 +94,7 @@ def _pack_types(writer: ColumnWriter, arrays: Arrays) -> None:
             writer.add(name, arrays[name] // (STEP_SURE if name == "entity_type_sure" else 1))
     if "description_offsets" in arrays:
         writer.add("description_sizes", np.diff(arrays["description_offsets"]))
-        writer.add_bytes("descriptions", arrays["description_blob"].tobytes())
+        writer.add_bytes("descriptions", arrays["description_blob"])
 
 
 def _pack_names(writer: ColumnWriter, arrays: Arrays, forms: Array) -> None:
@@ -145,7 +148,7 @@ def unpack(folder: Path, info: dict[str, Any]) -> Arrays:
         if name in info["parcel"]:
             arrays[name] = read(name).astype(plain).view(kind).reshape(-1, *row)
     arrays |= _unpack_types(read)
-    forms = title_forms(titles.decode("utf-8", "surrogatepass"))
+    forms = title_forms(np.frombuffer(titles, np.uint8))
     arrays |= _unpack_documents(read) | _unpack_names(read, forms) | _unpack_words(read)
     return arrays | unpack_vectors(read, arrays["entity_occurrences"].size)
 

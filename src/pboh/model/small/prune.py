@@ -8,11 +8,14 @@
 - Pages that link an entity stay from a number of them on; a single page says little about its neighbours.
 - Types stay for all entities, descriptions for those that are linked most, as many as fit their share.
 - The trigram index and the words of entities' own pages go. No entity goes: rare ones are most of the world.
+
+What is left out is decided some rows at a time: only what stays is held in memory.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +84,7 @@ LEVELS = (
 LEFT_OUT = {"arrays", "base", "calibration", "detection", "format", "names", "parcel"}  # of its description
 ROOM_FOR_WORDS = 0.06  # of the whole
 _TRIED = 20_000  # descriptions that tell how well they compress
+ROWS_AT_A_TIME = 1 << 20  # of names, and of words
 LICENCE = (
     "Titles, names, counts and short descriptions derived from Wikipedia, by its authors; CC BY-SA 4.0. "
     "Pass it on under the same licence, naming Wikipedia."
@@ -167,9 +171,8 @@ def _description(model: Model, settings: dict[str, Any], options: PruneOptions) 
 
 def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Arrays, dict[str, Any]]:
     """Arrays of the smaller model and the settings it needs; ``layers`` are the weights used so far."""
-    names = merge_layers(model, layers, options)
-    rivals = _rivals(names)
-    arrays = _name_arrays(model, _with_factors(model, names, options), options)
+    names, rivals = _names(model, layers, options)
+    arrays = _name_arrays(model, names, options)
     arrays |= _entities(model, options)
     arrays |= _words(model, rivals, options)
     kept = {"cased", "folded", "title", "stripped", "last", "first", "prefix"}
@@ -185,30 +188,61 @@ def prune(model: Model, layers: dict[str, float], options: PruneOptions) -> tupl
 # -- names ------------------------------------------------------------------------------------------
 
 
-def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions) -> Arrays:
+def _names(model: Model, layers: dict[str, float], options: PruneOptions) -> tuple[Arrays, Array]:
+    """The rows of all names that stay, and the entities that share a name with another one.
+
+    Only for these can context change an answer.
+    """
+    parts, rivals = [], [np.empty(0, np.int64)]
+    for places in _ranges(model["name_offsets"], ROWS_AT_A_TIME):
+        rows = merge_layers(model, layers, options, places)
+        several = np.bincount(rows["key"] - 2 * places.start) > 1
+        rivals.append(np.unique(rows["entity"][several[rows["key"] - 2 * places.start]]))
+        rows = _with_factors(model, rows, options, places)
+        kinds = {"key": np.int64, "entity": np.uint32, "value": np.float32, "layer": np.uint8}
+        parts.append({name: rows[name].astype(kind) for name, kind in kinds.items()})
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return joined, np.unique(np.concatenate(rivals))
+
+
+def _ranges(offsets: Array, most: int) -> Iterator[range]:
+    """Ranges of lists with ``most`` rows together; a longer list is on its own. There is one in any case."""
+    first, size = 0, offsets.size - 1
+    while True:
+        last = int(np.searchsorted(offsets, int(offsets[first]) + most, side="right")) - 1
+        last = min(max(last, first + 1), size)
+        yield range(first, last)
+        if last >= size:
+            return
+        first = last
+
+
+def merge_layers(model: Model, layers: dict[str, float], options: PruneOptions, places: range) -> Arrays:
     """One row per folded name and entity: Σ over layers of weight · count (· links, if made from titles).
 
     Names as written keep rows of their own; lower-case counts go to the folded ones. ``key`` of a row is
     twice the place of the name in the table, plus 1 if the row is about its folded form.
     """
-    offsets, layer, entity = model["name_offsets"], model["name_layer"], model["name_entity"].astype(np.int64)
-    links = model["entity_occurrences"].astype(np.float64) + 1.0
-    sizes: Array = np.diff(offsets.astype(np.int64))
+    offsets = model["name_offsets"][places.start : places.stop + 1].astype(np.int64)
+    rows = slice(offsets[0], offsets[-1])
+    layer, entity = model["name_layer"][rows], model["name_entity"][rows].astype(np.int64)
+    count, sizes = model["name_count"][rows], np.diff(offsets)
     place = np.repeat(np.arange(sizes.size), sizes)
     weight = np.asarray([*(layers[name] for name in LAYERS), 0.0])  # the last of what follows names
     weight[Layer.FOLDED] += weight[Layer.LOWER]
-    uses = np.where(layer >= Layer.TITLE, links[entity] ** options.popularity, 1.0)
-    value = weight[layer] * model["name_count"] * uses
+    links = model["entity_occurrences"][entity].astype(np.float64) + 1.0
+    uses = np.where(layer >= Layer.TITLE, links**options.popularity, 1.0)
+    value = weight[layer] * count * uses
     cased, folded = layer == Layer.CASED, (layer >= Layer.FOLDED) & (layer < Layer.FOLLOWED)
-    linked = np.bincount(place[cased], model["name_count"][cased], sizes.size)
-    key = 2 * place + folded  # what is said of a name as written stays apart
+    linked = np.bincount(place[cased], count[cased], sizes.size)
+    key = 2 * (place + places.start) + folded  # what is said of a name as written stays apart
     keep = np.flatnonzero(folded | (cased & (linked[place] >= options.as_written)))
     order = keep[np.lexsort((layer[keep], entity[keep], key[keep]))]
     key, layer, entity, value = key[order], layer[order].astype(np.int64), entity[order], value[order]
     starts = run_starts(key, entity)
     mask = np.bitwise_or.reduceat(1 << layer, starts) if starts.size else layer
-    rows = {"key": key[starts], "entity": entity[starts], "value": sums_of_runs(value, starts)}
-    return _cut(rows | {"layer": _main_layer(mask)}, links, mask, options)
+    merged = {"key": key[starts], "entity": entity[starts], "value": sums_of_runs(value, starts)}
+    return _cut(merged | {"layer": _main_layer(mask)}, links[order][starts], mask, options)
 
 
 _BY_RANK = (Layer.TITLE, Layer.STRIPPED, Layer.LAST, Layer.FIRST, Layer.PREFIX)
@@ -228,7 +262,7 @@ def _cut(rows: Arrays, links: Array, mask: Array, options: PruneOptions) -> Arra
     used |= (1 << Layer.DISAMBIGUATION) | (1 << Layer.CASED)
     either = (1 << Layer.LAST) | (1 << Layer.FIRST)
     least = np.where(mask & either, options.first_and_last, options.prefixes)
-    rows = _taken(rows, (mask & used > 0) | (links[rows["entity"]] > least))
+    rows = _taken(rows, (mask & used > 0) | (links > least))
     rows = _taken(rows, np.lexsort((rows["entity"], -rows["value"], rows["key"])))
     starts, size = run_starts(rows["key"]), rows["key"].size
     total = np.repeat(sums_of_runs(rows["value"], starts), run_sizes(starts, size))
@@ -242,30 +276,30 @@ def _taken(rows: Arrays, some: Array) -> Arrays:
     return {name: column[some] for name, column in rows.items()}
 
 
-def _with_factors(model: Model, names: Arrays, options: PruneOptions) -> Arrays:
+def _with_factors(model: Model, names: Arrays, options: PruneOptions, places: range) -> Arrays:
     """The rows of names, and behind those of each the factors for when a word follows it, if they tell."""
-    layer, offsets = model["name_layer"], model["name_offsets"]
+    offsets = model["name_offsets"][places.start : places.stop + 1].astype(np.int64)
+    begin = int(offsets[0])
+    layer = model["name_layer"][begin : offsets[-1]]
     rows = np.flatnonzero(layer == Layer.FOLLOWED)
-    rows = rows[np.abs(np.log(model["name_count"][rows])) >= options.least_factor]
-    place = np.searchsorted(offsets, rows, side="right") - 1
-    key, entity = 2 * place.astype(np.int64) + 1, model["name_entity"][rows].astype(np.int64)
+    factor = model["name_count"][begin : offsets[-1]][rows]
+    tells = np.abs(np.log(factor)) >= options.least_factor
+    rows, factor = rows[tells], factor[tells]
+    place = np.searchsorted(offsets - begin, rows, side="right") - 1
+    key = 2 * (place.astype(np.int64) + places.start) + 1
+    entity = model["name_entity"][begin : offsets[-1]][rows].astype(np.int64)
     others = np.cumsum(np.append(0, (layer >= Layer.FOLDED) & (layer < Layer.FOLLOWED)))
-    unlike = others[offsets[place + 1]] == others[offsets[place]]  # the folded form is another one: müller
+    ends = offsets - begin
+    unlike = others[ends[place + 1]] == others[ends[place]]  # the folded form is another one: müller
     pairs = np.isin(key << 32 | entity, names["key"] << 32 | names["entity"]) | unlike
     factors = {
         "key": key[pairs],
         "entity": entity[pairs],
-        "value": model["name_count"][rows[pairs]].astype(np.float64),
+        "value": factor[pairs].astype(np.float64),
         "layer": np.full(int(pairs.sum()), Layer.FOLLOWED, np.uint8),
     }
     both = {name: np.concatenate([column, factors[name]]) for name, column in names.items()}
     return _taken(both, np.argsort(both["key"], kind="stable"))
-
-
-def _rivals(names: Arrays) -> Array:
-    """Entities that share a name with another one: only there can context change an answer."""
-    several = np.bincount(names["key"]) > 1
-    return np.unique(names["entity"][several[names["key"]]])
 
 
 def _name_arrays(model: Model, names: Arrays, options: PruneOptions) -> Arrays:
@@ -333,23 +367,30 @@ def _descriptions(model: Model, room: int) -> Arrays:
 
 def _words(model: Model, rivals: Array, options: PruneOptions) -> Arrays:
     """The context words that speak most for the entities that have rivals, the vocabulary cut to them."""
-    offsets, kept = model["context_offsets"], [np.empty((4, 0))]
-    for start in range(0, rivals.size, 20_000):  # some hundred thousand rows at a time
-        part = rivals[start : start + 20_000]
-        sizes = offsets[part + 1] - offsets[part]
-        rows = np.repeat(offsets[part] - offsets_of_sizes(sizes)[:-1], sizes)
+    offsets, kept = model["context_offsets"], np.empty((4, 0))
+    sizes = offsets[rivals + 1] - offsets[rivals]
+    for some in _ranges(offsets_of_sizes(sizes), ROWS_AT_A_TIME):
+        part, size = rivals[some.start : some.stop], sizes[some.start : some.stop]
+        rows = np.repeat(offsets[part] - offsets_of_sizes(size)[:-1], size)
         rows += np.arange(rows.size)
-        owner = np.repeat(part, sizes)
+        owner = np.repeat(part, size)
         word, count = model["context_word"][rows], model["context_count"][rows]
         worth = np.where(count >= options.min_word_count, _worth(model, owner, word, count), 0)
         keep = (worth > 0) & (_place(owner, -worth) < options.words_per_entity)
-        kept.append(np.stack([owner, word, count, worth])[:, keep])
-    owner, word, count, worth = np.concatenate(kept, axis=1)
-    if worth.size > options.context_rows:
-        least = np.partition(worth, worth.size - options.context_rows)[worth.size - options.context_rows]
-        owner, word, count = owner[worth >= least], word[worth >= least], count[worth >= least]
-    columns = owner.astype(np.int64), word.astype(np.int64), count.astype(np.int64)
-    return _word_arrays(model, *columns, rivals, options.vectors)
+        kept = np.concatenate([kept, np.stack([owner, word, count, worth])[:, keep]], axis=1)
+        if kept.shape[1] > 2 * options.context_rows:
+            kept = _best(kept, options.context_rows)
+    owner, word, count = _best(kept, options.context_rows)[:3].astype(np.int64)
+    return _word_arrays(model, owner, word, count, rivals, options.vectors)
+
+
+def _best(rows: Array, most: int) -> Array:
+    """The columns whose last value is among the ``most`` largest."""
+    worth = rows[-1]
+    if worth.size <= most:
+        return rows
+    least = np.partition(worth, worth.size - most)[worth.size - most]
+    return rows[:, worth >= least]
 
 
 def _place(owner: Array, rank: Array) -> Array:

@@ -72,7 +72,7 @@ def chosen_vectors(model: Model, rivals: Array, words: Array, most: int) -> Arra
         return {}
     links = model["entity_occurrences"][rivals].astype(np.int64)
     chosen = rivals[np.argsort(-links, kind="stable")[:most]]
-    entity = np.zeros_like(model["vector_entity"])
+    entity = np.zeros(model["vector_entity"].shape, np.int8)  # takes no memory where it stays zero
     entity[chosen] = model["vector_entity"][chosen]
     known = model["vector_word_number"]
     at = np.minimum(np.searchsorted(known, words), max(known.size - 1, 0))
@@ -100,7 +100,7 @@ def _pack(writer: ColumnWriter, name: str, numbers: Array, rows: Array) -> Array
     book = learn(unit)
     writer.add(f"vector_{name}_numbers", differences(numbers))
     writer.add(f"vector_{name}_book", book.astype(np.float16).reshape(-1).view(np.uint16))
-    writer.add_bytes(f"vector_{name}_codes", encode(unit, book).T.tobytes())
+    writer.add_bytes(f"vector_{name}_codes", encode(unit, book).T.reshape(-1))
     return length
 
 
