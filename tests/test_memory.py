@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ import re, resource, sys
 from pathlib import Path
 from pboh.corpus.extract import Options, extract
 from pboh.counts import CountOptions, count
+from pboh.evaluation.datasets import read_dataset
+from pboh.learning.calibration import calibrate
+from pboh.learning.grid import tune
 from pboh.linker import load
 from pboh.model.build import BuildOptions, build_model
 from pboh.model.small.prune import prune_to
@@ -31,6 +35,10 @@ def run(source, out):
     elif stage == "prune":
         linker = load(source)
         prune_to(linker.model, linker.settings.record(), out, 12)
+    elif stage == "fit":
+        gold = [read_dataset(source / "gold.jsonl")]
+        assert calibrate(load(source), gold)["calibration"]
+        assert tune(load(source), gold, space={"zeta": (0.0, 0.1)}, rounds=1).trials
     else:
         build_model(source, out, BuildOptions(vectors=0), memory=memory)
 
@@ -67,6 +75,20 @@ def test_count(tmp_path: Path) -> None:
     limited("count", tmp_path / "large", tmp_path / "small", tmp_path / "out", 512, 420)
 
 
+def gold(path: Path, names: int) -> None:
+    """Documents with names that two entities share; the first one is meant."""
+    forms = sorted(f"Name {number} of Some Thing" for number in range(names))
+    with path.open("w") as file:
+        for number in range(20):
+            text, mentions = "", []
+            for k in range(number, names, names // 20):
+                text += f"word{4 * k % 400:08} word{(4 * k + 44) % 400:08} "
+                place = {"start": len(text), "end": len(text) + len(forms[k])}
+                mentions.append(place | {"gold": f"Title {k} of a page"})
+                text += f"{forms[k]} and "
+            file.write(json.dumps({"id": str(number), "text": text, "mentions": mentions}) + "\n")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """A large and a small model, made within 260 MB, and the bytes of N(w,e) of the large one as numbers."""
@@ -74,6 +96,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     size = large_counts(folder / "large", 150_000, 400, 100_000)
     large_counts(folder / "small", 100, 10, 100)
     limited("build", folder / "large", folder / "small", folder / "out", 160, 260)
+    gold(folder / "out" / "large" / "gold.jsonl", 100_000)
+    gold(folder / "out" / "small" / "gold.jsonl", 100)
     return folder / "out", size
 
 
@@ -86,3 +110,9 @@ def test_prune(built: tuple[Path, int], tmp_path: Path) -> None:
     out, size = built
     assert size > 2.5 * (260 << 20)
     limited("prune", out / "large", out / "small", tmp_path / "out", 0, 260)
+
+
+def test_fit(built: tuple[Path, int], tmp_path: Path) -> None:
+    """Calibrating and tuning."""
+    out, _ = built
+    limited("fit", out / "large", out / "small", tmp_path / "out", 0, 100)
