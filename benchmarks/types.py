@@ -101,7 +101,7 @@ def extraction(dumps: list[Path], folder: Path) -> dict[str, float]:
         patch.object(first_pass, "title_types", titles),
     ):
         for chunk in chunks([open_source(path)[0] for path in dumps], 8 << 20):
-            if chunk.number % 10 == 5:
+            if chunk.number % 10 == 0:
                 first_pass.scan(chunk, Site.default("en"), False, folder / f"{chunk.number}")
     said = json.loads(figures.read_text())
     many = {"pages": said["articles"], "titles": said["entities"]}
