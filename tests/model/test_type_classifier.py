@@ -130,6 +130,23 @@ def test_probabilities_are_made_as_sharp_as_they_are_right(right, expected):
     assert (_sharpness(told, types) > 1) == (expected == "sharper")
 
 
+def test_letters_are_counted_as_by_numpy():
+    chance = np.random.default_rng(4)
+    layers = [Layer.CASED, Layer.LOWER, Layer.REDIRECT]
+    rows = chance.integers(0, [200, 9, 3], (600, 3))
+    name, entity, layer = np.unique(rows, axis=0).T
+    layer = np.asarray(layers, np.uint8)[layer]
+    count = chance.integers(1, 9, name.size).astype(np.float32)
+    offsets = np.searchsorted(name, np.arange(201)).astype(np.uint32)
+    small, every = np.zeros((2, 9))
+    kernels.small_letters(offsets, entity, layer, count, int(Layer.CASED), int(Layer.LOWER), small, every)
+    cased, key = layer == Layer.CASED, 9 * name + entity
+    plain = cased & np.isin(key, key[layer == Layer.LOWER])
+    np.testing.assert_array_equal(every, np.bincount(entity[cased], count[cased], 9))
+    np.testing.assert_array_equal(small, np.bincount(entity[plain], count[plain], 9))
+    assert 0 < small.sum() < every.sum()
+
+
 def test_names_in_small_letters_are_told_by_their_own_lower_case():
     arrays = {
         "name_offsets": np.asarray(

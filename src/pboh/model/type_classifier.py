@@ -21,11 +21,10 @@ from pboh.text.hashing import Array
 LEAST = 300
 """Entities of known type; fewer teach nothing."""
 MOST = 200_000  # to learn from: more make it no better
-PASSES, RATE, RIDGE = 5, 0.1, 1e-4
+PASSES, RATE, RIDGE = 2, 0.2, 1e-4
 MOST_LINKS = 50  # the words and documents of more are thinned to as many
 BOTH = 2  # halves together: the mean of their weights
 _AT_A_TIME = 1 << 14  # entities whose features are held
-_NAMES = 1 << 20  # looked at together
 Mapped = Callable[[str], Array]
 
 
@@ -68,8 +67,7 @@ class TypeClassifier:
             arrays["posting_offsets"], arrays["posting_document"], self._histograms,
             found.offsets, found.slots, found.values,
         )  # fmt: skip
-        size = int(found.offsets[-1])
-        return _Features(found.offsets, found.slots[:size].copy(), found.values[:size].copy())
+        return found
 
     def learn(self, report: Report = silent) -> None:
         """Fit the weights, and how sharp the probabilities may be, to the entities of known type.
@@ -90,7 +88,7 @@ class TypeClassifier:
             for part in np.array_split(np.arange(some.size), max(1, some.size // _AT_A_TIME))
         ]
         for half, weights in enumerate(self._weights[:BOTH]):
-            squares = np.full_like(weights, 1e-2)
+            squares = np.full(kernels.SLOTS, 1e-2, np.float32)
             for number in range(PASSES):
                 for done, (part, found) in enumerate(parts):
                     report(half * PASSES + number + done / len(parts), 2 * PASSES, "learning types")
@@ -132,38 +130,24 @@ def _bits(links: Array) -> Array:
 
 
 def _sharpness(told: Array, right: Array) -> float:
-    """The power of the probabilities under which the right types are likeliest, by golden section."""
+    """The power of the probabilities under which the right types are likeliest, by Newton's method."""
     logs = np.log(np.maximum(told[:, 1:], 1e-9))
-
-    def loss(power: float) -> float:
-        scaled = power * logs
-        top = scaled.max(1)
-        total = top + np.log(np.exp(scaled - top[:, None]).sum(1))
-        return float((total - scaled[np.arange(right.size), right.astype(np.int64) - 1]).mean())
-
-    low, high, golden = 0.1, 3.0, 0.6180339887
-    for _ in range(30):
-        a, b = high - golden * (high - low), low + golden * (high - low)
-        low, high = (low, b) if loss(a) < loss(b) else (a, high)
-    return (low + high) / 2
+    said, power = float(logs[np.arange(right.size), right.astype(np.int64) - 1].mean()), 1.0
+    for _ in range(10):
+        chances = np.exp(power * (logs - logs.max(1, keepdims=True)))
+        chances /= chances.sum(1, keepdims=True)
+        mean = (chances * logs).sum(1)
+        bend = float(((chances * logs * logs).sum(1) - mean * mean).mean())
+        power = min(max(power - (float(mean.mean()) - said) / max(bend, 1e-9), 0.1), 3.0)
+    return power
 
 
 def _written_small(mapped: Mapped, entities: int) -> Array:
-    """How much of what links call an entity is in small letters: 0 nothing is known, 1 … 5 none to all.
-
-    A name as written that is also one of the lower-cased names has no capitals.
-    """
-    offsets, entity = mapped("name_offsets"), mapped("name_entity")
-    layer, count = mapped("name_layer"), mapped("name_count")
-    small, every = np.zeros(entities), np.zeros(entities)
-    for at in range(0, offsets.size - 1, _NAMES):
-        bounds = offsets[at : at + _NAMES + 1].astype(np.int64)
-        rows = slice(int(bounds[0]), int(bounds[-1]))
-        place = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
-        key = (place << 32) | entity[rows]
-        cased, lower = layer[rows] == Layer.CASED, layer[rows] == Layer.LOWER
-        plain = cased & np.isin(key, key[lower])
-        every += np.bincount(entity[rows][cased], count[rows][cased], entities)
-        small += np.bincount(entity[rows][plain], count[rows][plain], entities)
+    """How much of what links call an entity is in small letters: 0 nothing is known, 1 … 5 none to all."""
+    small, every = np.zeros((2, entities))
+    kernels.small_letters(
+        mapped("name_offsets"), mapped("name_entity"), mapped("name_layer"), mapped("name_count"),
+        int(Layer.CASED), int(Layer.LOWER), small, every,
+    )  # fmt: skip
     steps = 1 + np.searchsorted([0.02, 0.3, 0.7, 0.98], small / np.maximum(every, 1e-9))
     return np.where(every > 0, steps, 0).astype(np.uint8)

@@ -16,6 +16,7 @@ SLOTS = 1 << BITS
 DENSE = 80  # slots for what is not hashed
 CLASSES = 9
 MOST_TITLE = 64  # features of a title, at most
+_LOGS = np.log(1.0 + np.arange(256))  # most words are counted that few times
 _WORD, _FIRST, _LAST, _BRACKET, _COMMA, _ENDING, _CONTEXT, _PAIR = range(1, 9)
 # dense slots
 _WORDS, _LOOK, _LOWER, _NEIGHBOURS, _BIAS, _NO_NEIGHBOUR, _HINT = 0, 8, 24, 32, 48, 49, 50
@@ -165,7 +166,7 @@ def features_of(
                 count = int(whole) + (draw < expected - whole)
             if count:
                 slots[n] = _slot(_CONTEXT, context_word[at])
-                values[n] = np.log(1.0 + count)
+                values[n] = _LOGS[count] if count < _LOGS.size else np.log(1.0 + count)
                 norm += values[n] * values[n]
                 n += 1
         if n > start:
@@ -175,16 +176,24 @@ def features_of(
         offsets[row + 1] = n
 
 
+@njit(cache=True, inline="always")
+def _weigh(first: int, last: int, slots: Array, values: Array, weights: Array, scores: Array) -> None:
+    """The weighted sums of a row's features: the score of each type."""
+    scores[:] = 0.0
+    for k in range(first, last):
+        slot, value = slots[k], values[k]
+        for c in range(1, CLASSES):
+            scores[c] += weights[slot, c] * value
+
+
 @njit(cache=True)
 def probabilities(
     offsets: Array, slots: Array, values: Array, weights: Array, teller: Array, sharpness: Array, out: Array
 ) -> None:
     """Softmax of the weighted sums of each row's features, by the weights of its teller, as sharp as told."""
+    scores = np.empty(CLASSES, np.float32)
     for row in range(offsets.size - 1):
-        scores, own = np.zeros(CLASSES), weights[teller[row]]
-        for k in range(offsets[row], offsets[row + 1]):
-            for c in range(1, CLASSES):
-                scores[c] += own[slots[k], c] * values[k]
+        _weigh(offsets[row], offsets[row + 1], slots, values, weights[teller[row]], scores)
         top = scores[1:].max()
         total = 0.0
         for c in range(1, CLASSES):
@@ -195,27 +204,52 @@ def probabilities(
         out[row, 0] = 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def learn(
     order: Array, offsets: Array, slots: Array, values: Array, types: Array, rate: float, ridge: float,
     weights: Array, squares: Array,
 ) -> None:  # fmt: skip
-    """One pass of AdaGrad over the rows in that order: gradient of log p(type), weights shrunk where used."""
-    scores = np.empty(CLASSES)
+    """One pass of AdaGrad over the rows in that order: gradient of log p(type), weights shrunk where used.
+
+    All weights of a feature share their rate, which takes one root and no more memory than one of them.
+    """
+    scores = np.empty(CLASSES, np.float32)
     for row in order:
-        scores[:] = 0.0
-        for k in range(offsets[row], offsets[row + 1]):
-            for c in range(1, CLASSES):
-                scores[c] += weights[slots[k], c] * values[k]
+        first, last = offsets[row], offsets[row + 1]
+        _weigh(first, last, slots, values, weights, scores)
         top = scores[1:].max()
         total = 0.0
         for c in range(1, CLASSES):
             scores[c] = np.exp(scores[c] - top)
             total += scores[c]
+        size = 0.0
         for c in range(1, CLASSES):
-            wrong = scores[c] / total - (c == types[row])
-            for k in range(offsets[row], offsets[row + 1]):
-                slot = slots[k]
-                step = wrong * values[k] + ridge * weights[slot, c]
-                squares[slot, c] += step * step
-                weights[slot, c] -= rate * step / np.sqrt(squares[slot, c])
+            scores[c] = scores[c] / total - (c == types[row])
+            size += scores[c] * scores[c]
+        for k in range(first, last):
+            slot, value = slots[k], values[k]
+            squares[slot] += size * value * value
+            step = rate / np.sqrt(squares[slot])
+            keep, move = np.float32(1.0 - ridge * step), np.float32(step * value)
+            for c in range(1, CLASSES):
+                weights[slot, c] = keep * weights[slot, c] - move * scores[c]
+
+
+@njit(cache=True)
+def small_letters(
+    offsets: Array, entity: Array, layer: Array, count: Array, cased: int, lower: int,
+    small: Array, every: Array,
+) -> None:  # fmt: skip
+    """How often links call every entity by a name, and by one in small letters.
+
+    A name of the layer ``cased`` has no capitals if it is in the layer ``lower``, too.
+    """
+    for name in range(offsets.size - 1):
+        rows = range(offsets[name], offsets[name + 1])
+        for at in rows:
+            if layer[at] == cased:
+                every[entity[at]] += count[at]
+                for other in rows:
+                    if layer[other] == lower and entity[other] == entity[at]:
+                        small[entity[at]] += count[at]
+                        break

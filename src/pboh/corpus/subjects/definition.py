@@ -62,8 +62,8 @@ def definition(lead: bytes, title: str, table: Language) -> Definition:
     while at <= len(lead) and (verb := table.defines_bytes.search(lead, at)):
         start = max(lead.rfind(b"\n", at, verb.end()) + 1, at)
         end = lead.find(b"\n", start)
-        at = (end if end >= 0 else len(lead)) + 1
-        line = lead[start : min(at - 1, start + 4 * _LINE)].decode(errors="ignore")[:_LINE]
+        end = end if end >= 0 else len(lead)
+        line, at = lead[start:end][: 4 * _LINE].decode(errors="ignore")[:_LINE], end + 1
         if len(line) < _SHORT:
             continue
         if not _has_any(line, known):
@@ -76,8 +76,8 @@ def definition(lead: bytes, title: str, table: Language) -> Definition:
         if not phrase:
             continue
         subject = _plain_letters(before)
-        if not subject or _has_any(subject, known):
-            missing = sum(word not in subject for word in known)
+        missing = sum([word not in subject for word in known])
+        if not subject or missing < len(known):
             return Definition(phrase, before.strip(), missing <= (len(known) > 2))
         if spare is None and named:  # the first sentence may name it otherwise: "He was a Latvian politician"
             first, named = phrase.partition(" ")[0].lower(), False
@@ -98,7 +98,8 @@ def _is_named(lead: bytes, known: list[str]) -> bool:
 
 def _unnamed(line: str, table: Language) -> Definition:
     """What the first sentence defines, whatever its name: that of the page is not in the text."""
-    sentence = f" {_sentence(_without_asides(line), 0).strip()}"
+    line = _without_asides(line)
+    sentence = f" {_sentence(line, 0).strip()}"
     before, phrase = _defining(sentence, table)
     name = (before if phrase else sentence).strip()
     while "," in name[:_ASIDE] and (name[0].isdigit() or name.partition(" ")[0].lower() in table.ends):
@@ -110,7 +111,7 @@ def _unnamed(line: str, table: Language) -> Definition:
         return Definition(phrase, before.strip(), sure=True, name=name)
     phrase = _apposed(sentence, table)
     if not phrase:
-        before, later = _defining(_without_asides(line), table)
+        before, later = _defining(line, table)
         if before.strip().lower() in table.ends:  # he was a …
             phrase = later
     return Definition(phrase, "", sure=False, name=_head(name, table, several=True))
@@ -183,10 +184,9 @@ def _plain_letters(text: str) -> str:
 def _without_asides(line: str) -> str:
     """A line without what is in brackets, and without pronunciations."""
     for opening, inside in _INSIDE.items():
-        for _ in range(_NESTED):
-            if opening not in line:
-                break
-            line = inside.sub("", line)
+        depth = _NESTED
+        while opening in line and depth:
+            line, depth = inside.sub("", line), depth - 1
     return f" {squeezed(_PRONOUNCED.sub('', line) if '/' in line else line)}"
 
 
@@ -228,7 +228,7 @@ def _sentence(text: str, start: int) -> str:
         if stop[0] != ".":
             return said
         said = said.rstrip(".")
-        word = said[max(said.rfind(" "), said.rfind(".")) + 1 :]
+        word = said.rpartition(" ")[2].rpartition(".")[2]
         short = (len(word) == 1 and word.isalpha()) or word.lower() in _ABBREVIATIONS
         if not short and not (word.isdigit() and len(word) < 3):
             return said

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Language:
     """A table of ``subjects.toml``, compiled."""
 
@@ -41,10 +41,10 @@ class Language:
     short_description: re.Pattern[bytes]
     category: re.Pattern[bytes]
     categories: tuple[tuple[str, str], ...]
-    before_ends: re.Pattern[str]
     before_of: frozenset[str]
     nouns: Mapping[str, str]
     noun: Callable[[str], str]
+    partly: str
     infobox_type: Callable[[bytes], str]
 
 
@@ -68,7 +68,8 @@ def language(code: str) -> Language:
     several = {_plural(word, given["plural"]): name for word, name in whole.items()} | whole
     parts = {word: name for word, name in nouns.items() if "*" in word}
     defines = _verbs(given["is"], spaced=given["head"] != "end")
-    noun = _noun_finder(several, parts, given["plural"], unspaced=given["head"] == "end")
+    unspaced = given["head"] == "end"
+    noun = _noun_finder(several, parts, given["plural"], unspaced=unspaced)
     boxes = {word: name for name, words in given["infoboxes"].items() for word in _words(words)}
     prefixes = tuple(given["infobox"])
     return Language(
@@ -98,7 +99,6 @@ def language(code: str) -> Language:
         short_description=_template([*written["other"]["short_description"], *given["short_description"]]),
         category=re.compile(rb"\[\[[^\[\]|\n:]{4,30}+:([^\[\]|\n]{1,200})"),
         categories=tuple((part, name) for name, parts in given["categories"].items() for part in parts),
-        before_ends=re.compile(f" (?:{'|'.join(map(re.escape, given['ends'])) or '(?!)'}) .*"),
         before_of=frozenset(
             noun.partition(f" {given['of']} ")[0].rpartition(" ")[2]
             for noun in several
@@ -106,6 +106,7 @@ def language(code: str) -> Language:
         ),
         nouns=several,
         noun=noun,
+        partly=_partly([*parts, *(f"*{word}" for word in several if unspaced)], given["plural"]),
         infobox_type=_infobox_types(prefixes, boxes, noun, whole if given["bare"] else {}),
     )
 
@@ -187,6 +188,14 @@ def _noun_finder(
         return in_parts(word[: -len(plural)]) if plural and word.endswith(plural) else ""
 
     return lambda word: whole.get(word) or ("" if " " in word else in_parts(word))
+
+
+def _partly(parts: Iterable[str], plural: str) -> str:
+    """Every word that ends or begins as one that says a type may, and a few more."""
+    least = min((len(part) - 1 for part in parts), default=0)
+    tails = "|".join({re.escape(part[-least:]) for part in parts if part.startswith("*")})
+    heads = "|".join({re.escape(part[:least]) for part in parts if part.endswith("*")})
+    return f"(?:{tails or '^.'})(?:{re.escape(plural)})*$|^(?:{heads or '.^'})"
 
 
 def _infobox_types(

@@ -37,9 +37,10 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
     """Of "social and political philosopher from …": philosopher; a person if any noun of several is one."""
     parts: list[list[str]] = [[]]
     otherwise, several, named = "", False, ""
+    of, ends, verbal = table.of, table.ends, table.verbal
     for here, word in enumerate(words):
         part = parts[-1]
-        if word == table.of and part:
+        if word == of and part:
             for end in (4, 3, 2) if part[-1] in table.before_of else ():
                 if said := table.nouns.get(" ".join(words[here - 1 : here + end])):
                     return said  # a prisoner of war camp
@@ -62,16 +63,16 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
                 continue
             break
         if (
-            (word in table.ends or table.verbal(word))
-            and (part or len(parts) > 1)
+            (part or len(parts) > 1)
+            and (word in ends or verbal(word))
             and _is_end(words, written, here, part, table)
         ):
             if word in table.founded and _noun(part, table) == "person":
                 return "organisation"  # a maker founded in Ulm
             break
-        if word == "but" and words[here + 1 : here + 2] and words[here + 1] in table.articles:
-            break
         if word in _BETWEEN:
+            if word == "but" and words[here + 1 : here + 2] and words[here + 1] in table.articles:
+                break
             parts.append([])
         elif part and written[here][0].isupper() and _is_name(words, written, here, part, table):
             break
@@ -83,6 +84,9 @@ def _last_noun(words: list[str], written: list[str], table: Language) -> str:
                 named = ""
     if named not in ("", "other"):  # a body of the United States
         return named
+    if len(parts) == 1:
+        said = _noun(parts[0], table)
+        return "organisation" if several and said == "person" else said or otherwise
     parts = [part for part in parts if part]
     *others, last = parts or [[]]
     parts = [*(part for part in others if part[-1] not in table.adjectives), last]
@@ -162,13 +166,13 @@ def _is_verb(words: list[str], before: list[str], table: Language) -> bool:
 
 def _noun(words: list[str], table: Language) -> str:
     """What the last words of a part say, the longest phrase that is known first: region *spanning much*."""
-    said = ""
-    for length in (3, 2, 1):
-        if len(words) >= length and (said := table.noun(" ".join(words[-length:]))):
-            break
+    if not words:
+        return ""
+    nouns = table.nouns
+    said = nouns.get(" ".join(words[-3:])) or nouns.get(" ".join(words[-2:])) or table.noun(words[-1])
     if said and (said != "other" or words[-1] in table.nouns or not words[-1].endswith("s")):
         return said
-    if words and (words[-1] in table.degrees or words[-1] in table.fillers):  # the author most famous for
+    if words[-1] in table.degrees or words[-1] in table.fillers:  # the author most famous for
         return _noun(words[:-1], table)
     verb = next((k for k, word in enumerate(words) if k and table.verbal(word)), 0)
     return (_noun(words[:verb], table) if verb else "") or said  # a ceremony honouring achievements

@@ -55,8 +55,9 @@ def read_subject(title: str, wikitext: bytes, text: bytes, code: str) -> Subject
     if clear:
         return Subject(description, box, "infobox")
     sentence = noun_of(found.phrase, table)
-    side = side or table.is_side(found.name)
-    dated = table.dated.match(title) or table.dated.match(found.name)
+    dated = table.dated.match(title)
+    if found.name:
+        side, dated = side or table.is_side(found.name), dated or table.dated.match(found.name)
     if dated or (side and not (found.sure and sentence in ("organisation", "work", "product", "event"))):
         return Subject(description, "other", "title")
     if box and (box, sentence) != ("person", "organisation"):

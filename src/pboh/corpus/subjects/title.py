@@ -14,6 +14,8 @@ from pboh.corpus.subjects.definition import Definition
 from pboh.corpus.subjects.language import Language, language
 from pboh.corpus.subjects.nouns import noun_of
 
+_PARTICLE = re.compile(r"\w{1,3}[ -][^\W\d_a-z]")  # Al-Farabi, De Gaulle
+
 
 class _Noun(NamedTuple):
     """The noun of a title of several words: the type it says, and how it is written there."""
@@ -60,11 +62,11 @@ def by_title(said: str, title: str, found: Definition, table: Language) -> str:
 
 
 def _noun_of_title(bare: str, table: Language) -> _Noun | None:
-    words, head = bare.split(), table.before_ends.sub("", bare).split()
-    if len(head) > 1 and words[-1][0].islower():
-        head = words
-    if not head:
+    words = bare.split()
+    if not words:
         return None
+    end = next((k for k in range(1, len(words) - 1) if words[k] in table.ends), len(words))
+    head = words if end > 1 and words[-1][0].islower() else words[:end]
     hint = table.nouns.get(" ".join(head[-2:]).lower()) or table.noun(head[-1].lower())
     small = len(head) > 1 and head[-1][0].islower()
     return _Noun(hint, small, bare[:4].isdigit() and not bare[:5].isdigit(), len(head) < len(words))
@@ -125,9 +127,14 @@ def title_types(titles: pa.Array, code: str) -> tuple[pa.Array, pa.Array]:
     bare = without(pc.utf8_lower(titles), r"(?: \(|,| – ).*")
     if table.ends:  # the noun is before them: Battle of Hastings
         bare = without(bare, f" (?:{'|'.join(map(re.escape, table.ends))}) .*")
-    pairs = pc.replace_substring_regex(bare, "^.* ([^ ]+ [^ ]+)$", r"\1")
-    phrases, said = (pa.array(given, pa.string()) for given in (table.nouns, table.nouns.values()))
-    hints = pc.coalesce(said.take(pc.index_in(pairs, phrases)), _of_each(without(pairs, "^.* "), table.noun))
+    last = without(bare, "^.* ")
+    ends = pa.array({noun.rpartition(" ")[2] for noun in table.nouns if " " in noun}, pa.string())
+    pairs = pc.if_else(pc.is_in(last, ends), bare, last)  # most titles end in no phrase
+    pairs = pc.replace_substring_regex(pairs, "^.* ([^ ]+ [^ ]+)$", r"\1")
+    nouns, said = (pa.array(given, pa.string()) for given in (table.nouns, table.nouns.values()))
+    whole = (said.take(pc.index_in(words, nouns)) for words in (pairs, last))
+    partly = pc.if_else(pc.match_substring_regex(last, table.partly), last, "")
+    hints = pc.coalesce(*whole, _of_each(partly, table.noun))
     qualifiers = without(pc.if_else(pc.ends_with(titles, ")"), titles, ""), r"^.*\(")
     said = _of_each(qualifiers, lambda inside: qualified(inside, table) or None)
     other = pc.if_else(pc.match_substring_regex(titles, table.side), "other", None)
@@ -151,15 +158,16 @@ def _of_each(texts: pa.Array, said: Callable[[str], str | None]) -> pa.Array:
 
 def _is_common(bare: str, subject: str, table: Language) -> bool:
     """Whether a text calls it by a common noun: *a vicar*, *the wicket-keeper*."""
+    if len(subject) <= len(bare):  # there is no article
+        return False
     small = bare[:1].lower() + bare[1:]
     several = table.indefinite and subject in (f"{bare}s", f"The {bare}s")
     if several and not (" " in bare and bare.istitle()):  # forwards, but not the Sears Homes
         return True
     if small == bare or bare.startswith(table.indefinite) or bare.partition(" ")[0].lower() in table.articles:
         return False
-    particle = re.match(r"\w{1,3}[ -][^\W\d_a-z]", bare)  # Al-Farabi, De Gaulle
-    if (f" {small}" in subject and not particle) or f" {bare.lower()}" in subject:
+    if f" {bare.lower()}" in subject or (f" {small}" in subject and not _PARTICLE.match(bare)):
         return True
-    return bool(table.indefinite) and subject.startswith(
-        tuple(f"{article}{bare}" for article in table.indefinite)
-    )
+    if not subject.startswith(table.indefinite):
+        return False
+    return any(subject.startswith(f"{article}{bare}") for article in table.indefinite)
