@@ -69,7 +69,7 @@ def context_scores(
     _context_scores(*given, distinct, times, place, contexts.background[words], near, out)
 
 
-_NEAR = (1 << 15) - 1  # few enough bits that the table stays in the processor's cache
+_NEAR = (1 << 16) - 1  # few enough bits that the table stays in the processor's cache
 _SHORT, _LONG = 8, 128  # words of an entity for each of the context
 
 
@@ -106,26 +106,26 @@ def _context_scores(  # type: ignore[no-untyped-def]
                 out[i, c] = 0.0
                 continue
             backoff = backoff_weight(mass[e], types[e], z, xi)
-            begin, stop = offsets[e], offsets[e + 1]
-            total = 0.0
-            if stop - begin <= _LONG * found:
-                for k in range(begin, stop):
-                    w = row_word[k]
-                    if near[w & _NEAR] and seen[w] > 0 and row_count[k] >= smallest:
+            row, count = row_word[offsets[e] : offsets[e + 1]], row_count[offsets[e] : offsets[e + 1]]
+            total, short = 0.0, row.size <= _SHORT * found
+            if row.size <= _LONG * found:
+                for k in range(row.size):
+                    w = row[k]
+                    if near[w & _NEAR] and seen[w] > 0 and count[k] >= smallest:
                         d = seen[w] - 1
-                        if stop - begin <= _SHORT * found:
+                        if short:
                             p = shares[distinct[d]]
-                            total += times[d] * word_score(row_count[k], z, p, backoff, xi, clip, floor)
+                            total += times[d] * word_score(count[k], z, p, backoff, xi, clip, floor)
                         else:
                             place[d] = k
             else:
                 for d in range(found):
-                    k = first_at_least(row_word, begin, stop, words[distinct[d]])
-                    if k < stop and row_word[k] == words[distinct[d]] and row_count[k] >= smallest:
+                    k = first_at_least(row, 0, row.size, words[distinct[d]])
+                    if k < row.size and row[k] == words[distinct[d]] and count[k] >= smallest:
                         place[d] = k
-            for d in range(found if stop - begin > _SHORT * found else 0):
+            for d in range(0 if short else found):
                 if place[d] >= 0:
-                    n, p = row_count[place[d]], shares[distinct[d]]
+                    n, p = count[place[d]], shares[distinct[d]]
                     total += times[d] * word_score(n, z, p, backoff, xi, clip, floor)
                     place[d] = -1
             out[i, c] = total + unmatched * length * np.log(backoff)
