@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +57,24 @@ def test_terms_are_the_parts_of_the_local_score(linker):
 def test_a_document_is_its_mentions():
     document = Document("Paris", [MENTION], "one")
     assert list(document) == [MENTION] and len(document) == 1 and document.to_dict()["id"] == "one"
+
+
+def test_candidates_are_there_however_one_comes_by_them(linker):
+    """They are made when they are asked for, which nobody can tell."""
+
+    def mention() -> Mention:
+        return linker.disambiguate(FOOTBALL, mark(FOOTBALL, "Müller")).mentions[0]
+
+    known = mention().candidates
+    assert known and isinstance(known, tuple)
+    assert mention() == mention() and repr(known) in repr(mention())
+    for copied in (
+        pickle.loads(pickle.dumps(mention())),
+        copy.copy(mention()),
+        replace(mention(), part=None),
+    ):
+        assert copied.candidates == known
+    assert not hasattr(mention(), "candidate")
 
 
 def test_mentions_carry_their_span_and_candidates(linker):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 
 class Facts(NamedTuple):
@@ -234,6 +234,15 @@ class Mention:
     nil: float = 0.0
     part: Part | None = field(default=None, repr=False, compare=False)  # what it was resolved in
     row: int = field(default=0, repr=False, compare=False)  # its row in the arrays of ``part.solution``
+
+    if not TYPE_CHECKING:  # a checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> tuple[Candidate, ...]:
+            """The candidates of a linked mention are made when they are asked for: a text has thousands."""
+            if name != "candidates" or self.part is None:
+                raise AttributeError(f"a mention has no {name!r}", name=name, obj=self)
+            self.candidates = self.part.candidates(self.row)
+            return self.candidates
 
     def explain(self, entity: Entity | None = None) -> Explanation | None:
         """Terms of the score of the answer (or of another candidate); None for an unlinked mention."""

@@ -168,13 +168,14 @@ class Linker:
         from pboh.detection.link import link  # noqa: PLC0415  (given mentions need no detector)
 
         only = self._restriction(entities, types, certain=False)
-        with self.engine.patience():
+        engine = self.engine.of_found
+        with engine.patience():
             began = perf_counter()
             if found is None:
                 found = self._find(text, mentions, spans, hints, only)
             spent = perf_counter() - began
             document = link(
-                self.engine.of_found, text, found,
+                engine, text, found,
                 mentions=mentions, threshold=threshold, nil=nil, id=id, only=only,
             )  # fmt: skip
         document.timings = {"detection": spent, **document.timings}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pboh.inference.candidate_kernels import gather
-from pboh.inference.candidates import longer_mentions, restrict, variants
+from pboh.inference.candidates import Shares, inherit, longer_mentions, restrict, variants
 from pboh.inference.entities import EntitySet
 from small_world import titles
 
@@ -102,6 +102,34 @@ def test_a_legal_form_that_hardly_anybody_writes_is_left_out(linker):
 def test_longer_mentions_begin_or_end_with_the_words():
     names = ["Clinton", "Bill Clinton", "Clinton Foundation", "Hillary", "the Clintons", "bill"]
     assert longer_mentions(names) == [[1, 2], [], [], [], [], [1]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_name_inherits_equals_the_formula(seed):
+    """p(e|m) ∝ c(m, e) + weight · the mean p(e|m′) of the longer names m′ that have candidates."""
+    rng = np.random.default_rng(seed)
+    names = ["Clinton", "Bill Clinton", "Clinton", "Clinton Foundation", "Hillary Clinton", "Bill", "Hillary"]
+    size = rng.integers(0, 4, len(names)).astype(np.int32)
+    entity = np.stack([rng.permutation(9)[:4] for _ in names]).astype(np.int32)
+    prior = rng.random(entity.shape) * (np.arange(4) < size[:, None])
+    prior /= np.maximum(prior.sum(1, keepdims=True), 1e-9)
+    shares = Shares(entity, prior, size, rng.random(len(names)) * 9)
+    own = [shares.row(i) for i in range(len(names))]
+    expected = Shares(*(column.copy() for column in shares))
+    for i, longer in {0: [1, 3, 4], 2: [1, 3, 4], 5: [1], 6: [4]}.items():
+        givers = [own[j] for j in longer if own[j]]
+        links = {e: p * shares.total[i] for e, p in own[i].items()}
+        for giver in givers:
+            for e, p in giver.items():
+                links[e] = links.get(e, 0.0) + 10.0 * p / len(givers)
+        if givers:
+            expected.put(i, links)
+    inherit(names, shares, 10.0)
+    for i in range(len(names)):
+        assert shares.row(i) == pytest.approx(expected.row(i)) and list(shares.row(i)) == list(
+            expected.row(i)
+        )
+    assert shares.total == pytest.approx(expected.total)
 
 
 def test_a_misspelt_name_is_rescued_by_its_trigrams(linker):

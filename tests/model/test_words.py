@@ -35,25 +35,29 @@ def twin(kept, totals, background, entity, words, xi, unmatched, clip, floor):
 @pytest.mark.parametrize(
     "options", [(0.5, 1.0, np.inf, 0.0, 1), (0.5, 0.5, 1.5, 2.0, 2), (0.9, 1.0, np.inf, 0.0, 3)]
 )
+@pytest.mark.parametrize("vocabulary", [60, 600], ids=["few words", "many words"])
 @pytest.mark.parametrize("seed", range(5))
-def test_equals_the_formula(seed, options):
+def test_equals_the_formula(seed, vocabulary, options):
+    """Entities with few or many words beside contexts of 1 to 27: each of the ways they are compared."""
     xi, unmatched, clip, floor, smallest = options
-    rng, _, kept, totals, background = world(seed, smallest=smallest)
+    rng, _, kept, totals, background = world(seed, vocabulary=vocabulary, smallest=smallest)
     rows = [np.flatnonzero(row) for row in kept]
     offsets = np.cumsum([0, *(r.size for r in rows)]).astype(np.int64)
-    words = rng.integers(-1, 60, 40)
-    first, left, right, last = (np.asarray(x) for x in ([0, 5], [3, 20], [4, 22], [30, 40]))
-    entities = np.asarray([np.arange(12), np.arange(12)[::-1]], np.int32)
-    out = np.zeros((2, 12))
-    seen = np.zeros(60, np.int32)
+    words = rng.integers(-1, vocabulary, 40)
+    first, left, right, last = np.asarray(
+        [[0, 3, 4, 30], [5, 20, 22, 40], [7, 8, 9, 9], [1, 4, 5, 6]]
+    ).T.copy()
+    entities = np.asarray([np.arange(12), np.arange(12)[::-1], *[np.arange(12)] * 2], np.int32)
+    out = np.zeros((4, 12))
+    seen = np.zeros(vocabulary, np.int32)
     contexts = Contexts(
         offsets, np.concatenate(rows).astype(np.int32), kept[kept > 0].astype(np.uint16),
         totals.astype(np.float32), kept.sum(1).astype(np.float32), (kept > 0).sum(1).astype(np.float32),
         background,
     )  # fmt: skip
-    size, weights = np.asarray([12, 12], np.int32), np.asarray(options, np.float64)
+    size, weights = np.full(4, 12, np.int32), np.asarray(options, np.float64)
     context_scores(entities, size, words, (first, left, right, last), contexts, seen, weights, out)
-    for i in range(2):
+    for i in range(4):
         context = [*words[first[i] : left[i]], *words[right[i] : last[i]]]
         for c, e in enumerate(entities[i]):
             expected = twin(kept, totals, background, e, context, xi, unmatched, clip, floor)

@@ -27,7 +27,6 @@ from pboh.text.hashing import Array
 
 LEAST = 0.12
 """Spans less probable than this are not reported."""
-_DEGREES = code_points("°º")
 SURE = 0.5
 """Names at least this probable are looked for again in the whole text."""
 
@@ -103,7 +102,8 @@ class Finder:
         first, last = spans[:used].T
         nothing = (cut.shape >= S_NUMBER) & (cut.shape <= S_ORDINAL)
         nothing |= (cut.shape >= S_OTHER) | (seen.known & PLAIN > 0)
-        nothing |= (cut.gap == GLUED) & np.isin(codes[np.maximum(cut.start - 1, 0)], _DEGREES)  # 25 °C
+        before = codes[np.maximum(cut.start - 1, 0)]
+        nothing |= (cut.gap == GLUED) & ((before == ord("°")) | (before == ord("º")))  # 25 °C
         words = np.concatenate([[0], np.cumsum(~nothing)])
         keep = words[last] > words[first]
         first, last, probability = first[keep], last[keep], probability[:used][keep]

@@ -169,8 +169,8 @@ def link(
     shown = choice.chosen if nil else choice.answered
     for part, mine, first in resolved.parts:
         own = np.flatnonzero(shown[mine]) + mine.start
-        right = choice.right[first : first + len(part.spans)] if rows.found else None
-        for k, mention in zip(own.tolist(), part.mentions((own - first).tolist(), right), strict=True):
+        part.right = choice.right[first : first + len(part.spans)] if rows.found else None
+        for k, mention in zip(own.tolist(), part.mentions((own - first).tolist()), strict=True):
             _judge(mention, bool(choice.answered[k]), float(choice.name[k]), float(choice.link[k]))
             if nil or mention.entity is not None or rows.given[k]:
                 document.mentions.append(mention)

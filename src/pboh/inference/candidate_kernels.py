@@ -64,6 +64,44 @@ def _gather(  # type: ignore[no-untyped-def]
         size[i], total[i] = _best(i, slot_entity, slot_value, used, filled, found, prior)
 
 
+def add_inherited(
+    parts: Array, givers: Array, ends: Array, weight: float,
+    entity: Array, prior: Array, size: Array, total: Array,
+) -> None:  # fmt: skip
+    """Add to the links of name ``parts[k]`` those of the names ``givers[ends[k]:ends[k + 1]]`` that have any.
+
+    Together these count as ``weight`` more links. All are read before any is changed.
+    """
+    most = int(np.add.reduceat(size[givers], ends[:-1]).max() + size.max())
+    slots = 1 << (2 * most + 1).bit_length()
+    scratch = np.full(slots, EMPTY, np.uint64), np.zeros(slots), np.empty(most, np.int64)
+    before = entity.copy(), prior.copy(), size.copy()
+    _add_inherited(parts, givers, ends, weight, *before, *scratch, entity, prior, size, total)
+
+
+@njit(cache=True, nogil=True)
+def _add_inherited(  # type: ignore[no-untyped-def]
+    parts, givers, ends, weight, entity, prior, size, slot_entity, slot_value, used,
+    found, shares, sizes, total,
+):  # fmt: skip
+    for k in range(parts.size):
+        i, filled, giving = parts[k], 0, 0
+        for j in givers[ends[k] : ends[k + 1]]:
+            giving += size[j] > 0
+        if giving == 0:
+            continue
+        for g in range(ends[k] - 1, ends[k + 1]):  # first its own
+            j = givers[g] if g >= ends[k] else i
+            for c in range(size[j]):
+                slot = slot_of(slot_entity, uint64(entity[j, c]))
+                if slot_entity[slot] == EMPTY:
+                    slot_entity[slot] = entity[j, c]
+                    used[filled] = slot
+                    filled += 1
+                slot_value[slot] += weight * prior[j, c] / giving if g >= ends[k] else prior[j, c] * total[i]
+        sizes[i], total[i] = _best(i, slot_entity, slot_value, used, filled, found, shares)
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _best(i, slot_entity, slot_value, used, filled, found, prior):  # type: ignore[no-untyped-def]
     """Put the best entries into ``found[i]``, best first (ties: lower entity), normalised into ``prior[i]``.

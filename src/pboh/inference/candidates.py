@@ -11,7 +11,7 @@ import numpy as np
 
 from pboh.deadline import checkpoint
 from pboh.errors import ModelError
-from pboh.inference.candidate_kernels import SLOTS, gather
+from pboh.inference.candidate_kernels import SLOTS, add_inherited, gather
 from pboh.inference.entities import Restriction
 from pboh.inference.settings import Settings
 from pboh.model import fuzzy
@@ -80,7 +80,7 @@ class Candidates:
         found, prior, size, _ = shares
         if only is not None:
             found, prior = restrict(found, prior, size, only, s.top)
-        rows = [position[name] for name in asked]
+        rows = np.asarray([position[name] for name in asked], np.int64)
         return found[rows], prior[rows], size[rows]
 
     def _gather(self, surfaces: list[str], top: int, followed: Sequence[bool] = ()) -> Shares:
@@ -161,14 +161,16 @@ _SUFFIX = re.compile(  # begins where the commas begin and never goes back, so t
 )
 _INITIALS = re.compile(r"^(?:[^\W\d_]\.[ -]?){1,4}(?=[^\W\d_]{2})")
 _JOINED = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OF_WORDS = ((_JOINED, " "),)
+_OF_NAMES = ((_POSSESSIVE, ""), (_SUFFIX, ""), *_OF_WORDS, (_INITIALS, ""))  # none is of letters alone
 _UMLAUTS = (("ae", "ä"), ("oe", "ö"), ("ue", "ü"))
 
 
 def variants(surface: str) -> list[str]:
     """Other spellings to try for an unknown name: without possessive, plural, legal form or initials, with
     blanks (LaLiga) or umlauts."""
-    tries = [_POSSESSIVE.sub("", surface), _SUFFIX.sub("", surface), _JOINED.sub(" ", surface)]
-    tries.append(_INITIALS.sub("", surface))
+    patterns = _OF_WORDS if surface.isalpha() else _OF_NAMES
+    tries = [pattern.sub(other, surface) for pattern, other in patterns]
     if len(surface) > 4 and surface.endswith("ies"):
         tries.append(surface[:-3] + "y")
     if len(surface) > 3 and surface.endswith("s"):
@@ -207,17 +209,17 @@ def inherit(surfaces: list[str], shares: Shares, weight: float) -> None:
     The longer mentions together count as ``weight`` more links of the name, shared out by their p(e|m):
     much for a rare surname, nothing for "London" beside "London Stock Exchange".
     """
-    parts = [(i, longer) for i, longer in enumerate(longer_mentions(surfaces)) if longer]
-    own = {i: shares.row(i) for part, longer in parts for i in (part, *longer)}
-    for i, longer in parts:
-        givers = [own[j] for j in longer if own[j]]
-        if not givers:
-            continue
-        links = {e: p * float(shares.total[i]) for e, p in own[i].items()}
-        for giver in givers:
-            for e, p in giver.items():
-                links[e] = links.get(e, 0.0) + weight * p / len(givers)
-        shares.put(i, links)
+    rows: dict[str, list[int]] = {}  # a name has two if words follow only some of its mentions
+    for i, surface in enumerate(surfaces):
+        rows.setdefault(surface, []).append(i)
+    names, parts, givers, ends = list(rows), [], [], [0]
+    for name, longer in zip(names, longer_mentions(names), strict=True):
+        for part in rows[name] if longer else ():
+            parts.append(part)
+            givers += sorted(i for k in longer for i in rows[names[k]])
+            ends.append(len(givers))
+    if parts:
+        add_inherited(np.asarray(parts), np.asarray(givers), np.asarray(ends), weight, *shares)
 
 
 def add_named(overlays: tuple[Overlay, ...], folded: list[str], shares: Shares) -> None:

@@ -84,7 +84,8 @@ class Engine:
         surfaces = [text[span.start : span.end] for span in spans]
         near = near or Neighbourhood.everyone(len(spans))
         content = potentials.content(text)
-        found = self.candidates.find([*surfaces, *beside], only, followed=content.follows(spans).tolist())
+        followed = content.follows(spans).tolist()
+        found = self.candidates.find([*surfaces, *beside], only, followed=followed)
         entity, prior, size = (column[: len(spans)] for column in found)
         # what a restriction leaves of a name's uses: all of them if every mention means something inside it
         left = np.ones(len(spans)) if only is None else np.minimum(prior.sum(axis=1) + 1e-9, 1.0)
@@ -101,7 +102,7 @@ class Engine:
         beliefs = graph.propagate("max", rounds=s.rounds, epsilon=s.epsilon, record=True)
         checkpoint()
         marginals = graph.propagate("sum", rounds=s.rounds, epsilon=s.epsilon)
-        solution = Solution(text, spans, only, windows, unary, pairs, beliefs, marginals, near)
+        solution = Solution(text, spans, only, followed, windows, unary, pairs, beliefs, marginals, near)
         solution.probability *= left[:, None]
         passed()
         solution.timings = dict(zip(STAGES, np.diff(clock).tolist(), strict=True))

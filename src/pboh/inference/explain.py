@@ -71,8 +71,7 @@ def _inherited(engine: Engine, solution: Solution, i: int, entity: int, log_prio
     span = solution.spans[i]
     if engine.settings.coreference == 0.0 or span.entity is not None:
         return 0.0
-    followed = engine.potentials.content(solution.text).follows([span]).tolist()
-    surface = solution.text[span.start : span.end]
+    surface, followed = solution.text[span.start : span.end], [solution.followed[i]]
     found, prior, size = engine.candidates.find([surface], solution.only, followed=followed)
     row = found[0, : size[0]].tolist()
     without = float(prior[0, row.index(entity)]) if entity in row else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from pboh.inference.neighbourhood import Neighbourhood
 from pboh.inference.solution import Solution
 from pboh.inference.spans import Span
 from pboh.text.hashing import Array
+
+_COMPUTED = frozenset({"solution", "probability", "_terms"})
 
 
 class SolvedPart:
@@ -33,6 +34,7 @@ class SolvedPart:
         self.engine, self.text, self.spans, self.only = engine, text, spans, only
         self.first = first  # where it begins in the document
         self.near, self.beside = near, beside  # see Engine.solve
+        self.right: Array | None = None  # how probably the answers of all rows are right, if it is known
 
     @cached_property
     def solution(self) -> Solution:
@@ -43,51 +45,51 @@ class SolvedPart:
         """Terms of the score of the answer (or of another candidate) of one of its mentions."""
         return explain(self.engine, self.solution, row, entity)
 
+    @cached_property
+    def probability(self) -> Array:
+        """Of every candidate of every row; see :meth:`Engine.probability`."""
+        return self.engine.probability(self.solution, self.right)
+
+    @cached_property
+    def _terms(self) -> Array:
+        """What its candidates are sorted by, and the rest of them: one list for each, in one go."""
+        unary = self.solution.unary
+        columns = -self.probability, -self.solution.scores, unary.entity, unary.prior, unary.local
+        return np.stack(columns, axis=2)
+
+    def candidates(self, row: int) -> tuple[Candidate, ...]:
+        """The candidates of one of its mentions, the most probable first."""
+        entities, size = self.engine.entities, self.solution.unary.size[row]
+        ordered = sorted(self._terms[row, :size].tolist())
+        return tuple([Candidate(entities[int(e)], prior, local, -s, -p) for p, s, e, prior, local in ordered])
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "solution"}
+        return {name: value for name, value in self.__dict__.items() if name not in _COMPUTED}
 
     def document(self, id: str | None = None) -> Document:
         """The text and all of its mentions."""
         beliefs, timings = self.solution.beliefs, dict(self.solution.timings)
-        return Document(self.text, self.mentions(), id, beliefs.rounds, beliefs.converged, timings, [self])
+        mentions = self.mentions(range(len(self.spans)))
+        return Document(self.text, mentions, id, beliefs.rounds, beliefs.converged, timings, [self])
 
-    def mentions(self, some: Sequence[int] | None = None, right: Array | None = None) -> list[Mention]:
-        """Arrays as objects (converted whole: element by element this would take half of the time).
-
-        ``right`` is the probability that the answers of all rows are right, if it is known.
-        """
-        solution, engine = self.solution, self.engine
-        unary, mentions = solution.unary, []
-        probability = engine.probability(solution, right)
-        unknown = np.maximum(1.0 - probability.sum(1), 0.0).round(12)  # without what adding up loses
-        at = np.arange(len(self.spans)) if some is None else np.asarray(some, np.int64)
-        sizes, best = unary.size[at], solution.answer[at]
-        row, column = np.nonzero(np.arange(unary.entity.shape[1]) < sizes[:, None])
-        terms = [c[at[row], column] for c in (unary.prior, unary.local, solution.scores, probability)]
-        entity = unary.entity[at[row], column]
-        order = np.lexsort((entity, -terms[2], -terms[3], row))  # the most probable of each first
-        place = np.empty(order.size, np.int64)
-        place[order] = np.arange(order.size)
-        ends = np.cumsum(sizes)
-        answers = np.append(place, -1)[np.where(best >= 0, ends - sizes + best, -1)].tolist()
-        entities = engine.entities.some(entity[order].tolist())
-        columns = zip(entities, *(term[order].tolist() for term in terms), strict=True)
-        candidates = list(starmap(Candidate, columns))
-        first = 0
-        for i, end, answered, nil in zip(
-            at.tolist(), ends.tolist(), answers, unknown[at].tolist(), strict=True
-        ):
+    def mentions(self, rows: Sequence[int]) -> list[Mention]:
+        """Some of the mentions, without their candidates: most of these nobody will ask for."""
+        solution, mentions = self.solution, []
+        answers = np.maximum(solution.answer, 0)[:, None]
+        columns = solution.unary.entity, self.probability, solution.scores
+        entity, probability, score = (np.take_along_axis(c, answers, 1)[:, 0].tolist() for c in columns)
+        # without what adding up loses
+        unknown = np.maximum(1.0 - self.probability.sum(1), 0.0).round(12).tolist()
+        answered = (solution.answer >= 0).tolist()
+        for i in rows:
             span = self.spans[i]
-            mention = Mention(
-                self.first + span.start, self.first + span.end, self.text[span.start : span.end], nil=nil
-            )
-            if answered >= 0:
-                answer = candidates[answered]
+            start, end = self.first + span.start, self.first + span.end
+            mention = Mention(start, end, self.text[span.start : span.end], nil=unknown[i], part=self, row=i)
+            if answered[i]:
                 mention.clamped = span.entity is not None
-                mention.probability, mention.score = answer.probability, answer.score
-                if mention.clamped or mention.probability >= engine.settings.threshold:
-                    mention.entity = answer.entity
-            mention.candidates, mention.part, mention.row = tuple(candidates[first:end]), self, i
+                mention.probability, mention.score = probability[i], score[i]
+                if mention.clamped or mention.probability >= self.engine.settings.threshold:
+                    mention.entity = self.engine.entities[entity[i]]
+            del mention.candidates  # it gets them when they are asked for
             mentions.append(mention)
-            first = end
         return mentions

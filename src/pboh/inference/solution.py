@@ -28,6 +28,7 @@ class Solution:
     text: str
     spans: list[Span]
     only: Restriction | None  # what answers were restricted to
+    followed: list[bool]  # whether a content word comes right after a mention
     windows: Windows
     unary: Unary
     pairs: Pairs

@@ -64,14 +64,27 @@ def context_scores(
     """
     first, left, right, last = runs
     given = candidates, size, words, first, left, right, last, contexts, seen, options
-    _context_scores(*given, np.empty(words.size, np.int64), out)
+    distinct, times, place = np.empty((3, words.size), np.int64)
+    near = np.zeros(_NEAR + 1, np.bool_)
+    _context_scores(*given, distinct, times, place, contexts.background[words], near, out)
+
+
+_NEAR = (1 << 16) - 1  # few enough bits that the table stays in the processor's cache
+_SHORT, _LONG = 8, 128  # words of an entity for each of the context
 
 
 @njit(cache=True, nogil=True)
 def _context_scores(  # type: ignore[no-untyped-def]
-    candidates, size, words, first, left, right, last, contexts, seen, options, distinct, out
-):
-    offsets, row_word, row_count, totals, mass, types, background = contexts
+    candidates, size, words, first, left, right, last, contexts, seen, options, distinct, times, place,
+    shares, near, out,
+):  # fmt: skip
+    """``seen`` numbers the distinct words of a context from 1 on; ``times`` says how often each is there.
+
+    An entity's words are compared with them one by one, after a look at ``near``, which says of most that
+    they are none of them. In the longest lists, the words of the context are looked up instead. Terms are
+    added in the order of the list if it is short, else in that of the context.
+    """
+    offsets, row_word, row_count, totals, mass, types, _ = contexts
     xi, unmatched, clip, floor, smallest = options[0], options[1], options[2], options[3], options[4]
     for i in range(candidates.shape[0]):
         found, length = 0, 0
@@ -82,9 +95,10 @@ def _context_scores(  # type: ignore[no-untyped-def]
                 w = words[k]
                 if w >= 0:
                     if seen[w] == 0:
-                        distinct[found] = w
+                        distinct[found], times[found], place[found] = k, 0, -1
                         found += 1
-                    seen[w] += 1
+                        seen[w], near[w & _NEAR] = found, True
+                    times[seen[w] - 1] += 1
         for c in range(size[i]):
             e = candidates[i, c]
             z = totals[e]
@@ -92,25 +106,32 @@ def _context_scores(  # type: ignore[no-untyped-def]
                 out[i, c] = 0.0
                 continue
             backoff = backoff_weight(mass[e], types[e], z, xi)
-            begin, stop = offsets[e], offsets[e + 1]
-            total = 0.0
-            if stop - begin <= 8 * found:
-                for k in range(begin, stop):
-                    times = seen[row_word[k]]
-                    if times > 0 and row_count[k] >= smallest:
-                        p = background[row_word[k]]
-                        total += times * word_score(row_count[k], z, p, backoff, xi, clip, floor)
+            row, count = row_word[offsets[e] : offsets[e + 1]], row_count[offsets[e] : offsets[e + 1]]
+            total, short = 0.0, row.size <= _SHORT * found
+            if row.size <= _LONG * found:
+                for k in range(row.size):
+                    w = row[k]
+                    if near[w & _NEAR] and seen[w] > 0 and count[k] >= smallest:
+                        d = seen[w] - 1
+                        if short:
+                            p = shares[distinct[d]]
+                            total += times[d] * word_score(count[k], z, p, backoff, xi, clip, floor)
+                        else:
+                            place[d] = k
             else:
                 for d in range(found):
-                    w = distinct[d]
-                    k = first_at_least(row_word, begin, stop, w)
-                    if k < stop and row_word[k] == w and row_count[k] >= smallest:
-                        total += seen[w] * word_score(
-                            row_count[k], z, background[w], backoff, xi, clip, floor
-                        )
+                    k = first_at_least(row, 0, row.size, words[distinct[d]])
+                    if k < row.size and row[k] == words[distinct[d]] and count[k] >= smallest:
+                        place[d] = k
+            for d in range(0 if short else found):
+                if place[d] >= 0:
+                    n, p = count[place[d]], shares[distinct[d]]
+                    total += times[d] * word_score(n, z, p, backoff, xi, clip, floor)
+                    place[d] = -1
             out[i, c] = total + unmatched * length * np.log(backoff)
         for d in range(found):
-            seen[distinct[d]] = 0
+            w = words[distinct[d]]
+            seen[w], near[w & _NEAR] = 0, False
 
 
 def number_words(

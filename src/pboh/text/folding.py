@@ -21,7 +21,12 @@ def squeeze(name: str) -> str:
 
 def fold(name: str) -> str:
     """Lower case without accents, punctuation and a leading article: the loosest form that is looked up."""
-    folded = name.casefold() if name.isascii() else _without_marks(name)
+    if name.isascii():
+        folded = name.lower()
+        if folded.isalnum():  # there is nothing to fold in most words
+            return folded
+    else:
+        folded = _without_marks(name)
     folded = squeeze(folded.translate(_LETTERS))
     if folded.startswith("the ") and len(folded) > 4:
         return folded[4:]
