@@ -29,21 +29,22 @@ from small_world import with_types
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
-FIRST = (  # files that take longest, those that compile before all others
+FIRST = (  # files that take longest; while the first compiles, the other process has what needs no kernels
     "cli/test_warmup.py",
+    "docs/test_docs_site.py",
     "docs/test_first_contact.py",
+    "counts/test_count_spark.py",
     "test_train.py",
     "docs/test_docs_blocks.py",
-    "hostile/test_processes.py",
-    "test_memory.py",
-    "counts/test_count_spark.py",
     "integrations/test_spark_annotate.py",
-    "docs/test_docs_site.py",
+    "test_memory.py",
+    "hostile/test_processes.py",
     "service/test_server.py",
     "service/test_page.py",
     "service/test_page_looks.py",
     "corpus/wikitext/test_reader_properties.py",
 )
+JAVA_FOR_SHORT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what is run for seconds is not worth optimising
 CHROMIUM = [
     "--headless",
     "--no-sandbox",
@@ -196,6 +197,7 @@ def needs_spark() -> None:
         pytest.skip("pyspark is not installed (pip install 'pboh[spark]')")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java runtime (Spark needs Java 17 or newer)")
+    os.environ.setdefault("JDK_JAVA_OPTIONS", JAVA_FOR_SHORT)
 
 
 @pytest.fixture(scope="session")
