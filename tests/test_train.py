@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import shutil
@@ -73,6 +74,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     stages = Stages()
     made = train([WORLD], model, **SOME, report=stages)
     assert made["fresh"] and {"extract", "build", "finder", "fit", "judge"} <= set(stages)
+    gc.collect()
+    gc.freeze()  # kernels are loaded and stay; training collects garbage after each of its steps
     return made | {"folder": model}
 
 
