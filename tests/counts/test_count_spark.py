@@ -38,7 +38,7 @@ def test_shares_resume_and_merging(spark: Any, tmp_path: Path, monkeypatch: pyte
     engine = Spark(memory=1 << 30, session=spark)
     a = write_corpus(tmp_path / "a", random_pages(1, 30, "A", ["BPage 3", "BPage 4"]))
     b = write_corpus(tmp_path / "b", random_pages(2, 30, "B", ["APage 5"]))
-    monkeypatch.setattr("pboh.counts.plan.BYTES_PER_WORD_ROW", 1 << 20)
+    monkeypatch.setattr("pboh.counts.plan.BYTES_PER_WORD_ROW", 1 << 21)
     assert count([a], tmp_path / "spark-a", engine=engine)["fresh"]
     assert not count([a], tmp_path / "spark-a", engine=engine)["fresh"]
     assert len(list((tmp_path / "spark-a/sums/word_entity").iterdir())) > 1
