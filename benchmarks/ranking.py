@@ -61,7 +61,7 @@ def mentions_of(linker: Linker, readings: Sequence[Iterable[GoldDocument]]) -> l
 
 
 def _of_document(linker: Linker, document: GoldDocument, pages: dict[str, int]) -> Iterator[Mention]:
-    linked, page = document.linked, pages.setdefault(document.whole or document.text, len(pages))
+    linked, page = document.linked, pages.setdefault(document.origin, len(pages))
     solution = linker.engine.solve(document.text, [Span(m.start, m.end) for m in linked])
     for i, mention in enumerate(linked):
         if golds := known_entities(linker, mention.golds):

@@ -126,7 +126,17 @@ def test_every_option_is_documented() -> None:
 
 def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
     table, gains = tmp_path / "table.md", tmp_path / "gains.json"
-    wanted = ("--ablate", "--extensions", "coreference", "--extensions", "discount of words", "--workers", 1)
+    wanted = (
+        "--ablate",
+        "--extensions",
+        "coreference",
+        "--extensions",
+        "discount of words",
+        "--workers",
+        1,
+        "--topics",
+        2,
+    )
     assert run("evaluate", "-m", world_model, PAGES, *wanted, "--report", table, "--json", gains) == 0
     out = capsys.readouterr().out
     assert "Alone, on the paper's model" in out and "On top of all the others" in out
@@ -135,7 +145,9 @@ def test_ablate(world_model: Path, tmp_path: Path, capsys) -> None:
     assert text.count("| discount of words ξ | xi=0.9 | no |") == 2
     rows = {row["name"]: row for row in json.loads(gains.read_text())}
     assert set(rows) == {"coreference", "discount of words ξ", "everything"}
-    assert set(rows["coreference"]["alone"]) == {"world", "mean"}
+    assert list(rows["coreference"]["alone"]) == ["world", "mean"]
+    assert rows["coreference"]["kinds"] == ["world"]
+    assert set(rows["coreference"]["topics"]) == {"world, topic 1", "world, topic 2"}
 
 
 def test_ablate_of_nothing(world_model: Path, capsys) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pboh.evaluation.ablation import EXTENSIONS, Ablation, Extension, Gain, ablate, ablation_tables
 from pboh.evaluation.datasets import Dataset, read_dataset
+from pboh.evaluation.datasets.derived import as_sentences
 from pboh.evaluation.metrics import judge, macro_scores, micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.evaluation.trials import value_of, with_values
@@ -66,16 +67,44 @@ def test_gains_are_differences_of_evaluations(real: Linker, gold: Dataset) -> No
     answers = [answer_document(real, d) for d in gold], [answer_document(load_paper(real), d) for d in gold]
     new, old = (macro_scores(judge(gold, one, real.resolve).counts)[2] for one in answers)
     assert everything.alone["world"].macro_f1 == pytest.approx(new - old)
-    one, other, mean = row.alone.values()
+    one, other, _, mean = row.alone.values()
     assert mean.f1 == pytest.approx((one.f1 + other.f1) / 2)
 
 
-def test_a_gain_carries_over_if_it_is_sure_and_no_dataset_surely_loses() -> None:
+def test_a_gain_carries_over_if_it_is_sure_on_some_kind_of_text_and_nowhere_a_sure_loss() -> None:
     sure, unsure, loss = Gain(0, 0.2, 0.1, 0.3), Gain(0, 0.1, -0.1, 0.3), Gain(0, -0.1, -0.2, -0.05)
-    for one, mean, carries in ((unsure, sure, True), (loss, sure, False), (unsure, unsure, False)):
-        row = Ablation("it", {}, True, {}, {"one": one, "mean": mean})
+    for reading, readings, texts, carries in (
+        (unsure, sure, unsure, True),
+        (unsure, unsure, sure, True),
+        (sure, unsure, unsure, False),  # a reading alone is no kind of text
+        (unsure, unsure, unsure, False),
+        (loss, sure, sure, False),
+        (unsure, sure, loss, False),
+    ):
+        gains = {"pages": reading, "texts": texts, "pages, 2 readings": readings, "mean": sure}
+        row = Ablation("it", {}, True, {}, gains, ("texts", "pages, 2 readings"), {"a topic": loss})
         assert row.carries_over == carries
-    assert Ablation("it", {}, True, {}, {"one": sure, "mean": loss}).carries_over is False
+
+
+def test_readings_of_the_same_texts_are_one_kind_and_topics_are_told(real: Linker, gold: Dataset) -> None:
+    first, second = (
+        replace(gold, name=n, documents=d) for n, d in (("a", gold.documents[:4]), ("b", gold.documents[4:]))
+    )
+    short = as_sentences(first)
+    row, _ = ablate(
+        real,
+        [first, short, second],
+        [Extension("context", {"zeta": 0.1}, off=OFF)],
+        topics=[replace(second, name="t")],
+    )
+    assert row.kinds == ("a, 2 readings", "b")
+    assert list(row.on_top) == list(row.alone) == ["a", short.name, "b", "a, 2 readings", "mean"]
+    assert row.topics == {"t": row.on_top["b"]}
+    mean = (row.on_top["a"].f1 + row.on_top[short.name].f1) / 2
+    assert row.on_top["a, 2 readings"].f1 == pytest.approx(mean)
+    assert ablation_tables([row])[1].header[3:] == [
+        "a", short.name, "b", "a, 2 readings", "mean ΔR", "mean ΔF1", "worst topic", "carries over",
+    ]  # fmt: skip
 
 
 def test_an_extension_that_is_no_default_is_added(real: Linker, gold: Dataset) -> None:

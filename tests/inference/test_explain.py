@@ -30,6 +30,26 @@ def test_terms_of_an_explanation_sum_to_the_score(world_model, paper):
             assert mention.explain().score == pytest.approx(mention.score)
 
 
+@pytest.mark.parametrize("followed", [0.8, 3.0])
+def test_terms_sum_to_the_score_where_a_word_follows_a_name(world_model, followed):
+    """What follows a name changes what it means, before candidates are inherited: the prior has all of it."""
+    text = "Max Müller taught. Müller scored for Bayern."
+    spans = [(0, 10), (19, 25), (37, 43)]
+    priors = []
+    for linker in (load(world_model, followed=followed), load(world_model, followed=0.0)):
+        document = linker.disambiguate(text, spans)
+        for mention in document:
+            for candidate in mention.candidates:
+                why = mention.explain(candidate.entity)
+                terms = why.prior + why.context + why.coreference + sum(n.value for n in why.neighbours)
+                assert terms == pytest.approx(why.score, abs=1e-5)
+                assert terms == pytest.approx(candidate.score, abs=1e-5)
+        second = document.mentions[1]
+        priors.append({c.entity.title: second.explain(c.entity).prior for c in second.candidates})
+    common = priors[0].keys() & priors[1].keys()
+    assert len(common) > 1 and any(abs(priors[0][e] - priors[1][e]) > 0.01 for e in common)
+
+
 def test_words_are_what_the_score_loses_without_them(linker):
     """Replacing a word by one of the same length that nobody knows takes exactly its term away."""
     span = mark(FOOTBALL, "Müller")[0]

@@ -177,7 +177,7 @@ def test_a_value_that_harms_one_reading_is_not_taken() -> None:
 
     start = Trial("start", "", 0, 0.5, 0.5)
     tuning = Tuning(DEFAULT, DEFAULT, start, start, 1)
-    old = counts(5, 5)
-    assert _improve(tuning, "tau", [0.5, 0.6, 0.7], 1, old, score, 0.95) is scored[0.6]
+    old, texts = counts(5, 5), [np.arange(20)] * 2
+    assert _improve(tuning, "tau", [0.5, 0.6, 0.7], 1, old, texts, score, 0.95) is scored[0.6]
     assert tuning.settings.tau == 0.6, "the mean prefers 0.5 and 0.7, the worst reading 0.6"
     assert [trial.worst for trial in tuning.trials[1:]] == pytest.approx([-0.2, 0.2, 0.0])

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pboh.errors import InputError
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import interval, macro_scores, micro_scores
+from pboh.evaluation.metrics import Floats, interval, macro_scores, micro_scores
 from pboh.evaluation.tables import Table
 from pboh.evaluation.trials import (
     Counts,
+    Integers,
     gain_draws,
     macro_f1,
     micro_f1,
     scoring,
+    text_numbers,
     value_of,
     with_values,
     written,
@@ -130,19 +132,28 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What one extension brings: gains by dataset, ``mean`` of all of them last."""
+    """What one extension brings: gains by dataset, and means of several readings and (last) of all datasets.
+
+    ``kinds`` names the gains on different texts: a dataset, or the mean of several readings of one.
+    ``topics`` are gains on top of the others, on parts of the texts.
+    """
 
     name: str
     settings: Changes
     default: bool
     alone: dict[str, Gain]
     on_top: dict[str, Gain]
+    kinds: tuple[str, ...]
+    topics: dict[str, Gain]
 
     @property
     def carries_over(self) -> bool:
-        """Whether it surely gains on top of the others, in the mean, and surely loses on no dataset."""
-        *each, mean = self.on_top.values()
-        return mean.low > 0 and all(gain.high >= 0 for gain in each)
+        """Whether it surely gains on some kind of text, on top of the others, and surely loses on none.
+
+        Every reading counts for itself, too. Topics do not: so few texts surely lose by chance too often.
+        """
+        *each, _ = self.on_top.values()
+        return any(self.on_top[kind].low > 0 for kind in self.kinds) and all(gain.high >= 0 for gain in each)
 
 
 def ablate(
@@ -150,10 +161,14 @@ def ablate(
     datasets: Sequence[Dataset],
     extensions: Sequence[Extension] = EXTENSIONS,
     *,
+    topics: Sequence[Dataset] = (),
     workers: int = 1,
     report: Report = silent,
 ) -> list[Ablation]:
-    """Measure every extension on the paper's settings and on the linker's; everything together comes last."""
+    """Measure every extension on the paper's settings and on the linker's; everything together comes last.
+
+    ``topics`` are documents of one topic each: gains on their texts, in all readings, are told too.
+    """
     default = linker.settings
     paper = paper_settings(linker.model)
     pairs: list[tuple[Settings, Settings]] = []
@@ -169,26 +184,78 @@ def ablate(
         for key, counts in zip(distinct, score(list(distinct.values())), strict=True):
             counted[key] = counts
             report(len(counted), len(distinct))
-    names = [dataset.name for dataset in datasets]
-    gains = []
-    for new, old in ((counted[repr(one)], counted[repr(other)]) for one, other in pairs):
-        each = {name: _gain([a], [b]) for name, a, b in zip(names, new, old, strict=True)}
-        gains.append(each | {"mean": _gain(new, old)})
+    views = _Views(datasets, topics)
+
+    def row(name: str, settings: Changes, is_default: bool, *at: int) -> Ablation:
+        (alone, on_top) = [[counted[repr(settings)] for settings in pairs[k]] for k in at]
+        gains = views.gains(*alone), views.gains(*on_top)
+        return Ablation(name, settings, is_default, *gains, views.kinds, views.by_topic(*on_top))
+
     rows = [
-        Ablation(e.name, e.with_it(default), e.is_default(default), gains[2 * at], gains[2 * at + 1])
+        row(e.name, e.with_it(default), e.is_default(default), 2 * at, 2 * at + 1)
         for at, e in enumerate(extensions)
     ]
-    return [*rows, Ablation("everything", {}, True, gains[-1], gains[-1])]
+    return [*rows, row("everything", {}, True, -1, -1)]
 
 
-def _gain(new: Counts, old: Counts) -> Gain:
-    differences = [micro_scores(one) - micro_scores(other) for one, other in zip(new, old, strict=True)]
-    _, recall, f1 = np.mean(differences, axis=0).tolist()
-    pairs = zip(new, old, strict=True)
-    macro = float(np.mean([macro_scores(one)[2] - macro_scores(other)[2] for one, other in pairs]))
-    intervals = (interval(gain_draws(new, old, measure)) for measure in (micro_f1, macro_f1))
-    (low, high), (macro_low, macro_high) = intervals
-    return Gain(recall, f1, low, high, macro, macro_low, macro_high)
+class _Views:
+    """What gains are told of: every dataset, several readings of the same texts, and all; topics."""
+
+    def __init__(self, datasets: Sequence[Dataset], topics: Sequence[Dataset]) -> None:
+        self.names = [dataset.name for dataset in datasets]
+        self.texts = text_numbers(datasets)
+        kinds: dict[str, list[int]] = {}  # datasets that have texts in common, by the first one
+        for number, (name, texts) in enumerate(zip(self.names, self.texts, strict=True)):
+            firsts = (first for first, kind in kinds.items() if np.isin(texts, self.texts[kind[0]]).any())
+            kinds.setdefault(next(firsts, name), []).append(number)
+        told = {
+            f"{first}, {len(kind)} readings" if kind[1:] else first: kind for first, kind in kinds.items()
+        }
+        self.kinds, self.readings = tuple(told), {name: kind for name, kind in told.items() if kind[1:]}
+        self.topics: dict[str, list[tuple[int, Integers]]] = {}  # documents of datasets, by number
+        for topic in topics:
+            own = {document.origin for document in topic}
+            rows = [np.flatnonzero([d.origin in own for d in dataset]) for dataset in datasets]
+            self.topics[topic.name] = [(number, some) for number, some in enumerate(rows) if some.size]
+
+    def gains(self, new: Counts, old: Counts) -> dict[str, Gain]:
+        """The gain of one setting over another on every dataset, and the means."""
+        each = [_Drawn.of(*columns) for columns in zip(new, old, self.texts, strict=True)]
+        gains = {name: _gain([drawn]) for name, drawn in zip(self.names, each, strict=True)}
+        gains |= {name: _gain([each[number] for number in kind]) for name, kind in self.readings.items()}
+        return gains | {"mean": _gain(each)}
+
+    def by_topic(self, new: Counts, old: Counts) -> dict[str, Gain]:
+        """The gain on the texts of every topic, the mean of their readings."""
+        return {
+            name: _gain([_Drawn.of(new[k][some], old[k][some], self.texts[k][some]) for k, some in parts])
+            for name, parts in self.topics.items()
+        }
+
+
+class _Drawn(NamedTuple):
+    """Differences between two settings on one dataset, and of both F1 when texts are drawn again."""
+
+    recall: float
+    micro: float
+    macro: float
+    micro_draws: Floats
+    macro_draws: Floats
+
+    @classmethod
+    def of(cls, new: Floats, old: Floats, texts: Integers) -> _Drawn:
+        _, recall, micro = (micro_scores(new) - micro_scores(old)).tolist()
+        macro = float(macro_scores(new)[2] - macro_scores(old)[2])
+        draws = (gain_draws([new], [old], measure, [texts]) for measure in (micro_f1, macro_f1))
+        return cls(recall, micro, macro, *draws)
+
+
+def _gain(parts: Sequence[_Drawn]) -> Gain:
+    """The mean of some datasets."""
+    recall, micro, macro, micro_draws, macro_draws = (
+        np.mean(column, axis=0) for column in zip(*parts, strict=True)
+    )
+    return Gain(float(recall), float(micro), *interval(micro_draws), float(macro), *interval(macro_draws))
 
 
 def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
@@ -198,7 +265,8 @@ def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
     note = "Points of micro F1 (and recall, R); bold where the 95 % interval leaves out 0."
     titles = {"alone": "Alone, on the paper's model", "on_top": "On top of all the others"}
     tables = [Table(title, header, note=note) for title in titles.values()]
-    tables[1] = Table(titles["on_top"], [*header, "carries over"], note=note)
+    topic = ["worst topic"] if rows[0].topics else []
+    tables[1] = Table(titles["on_top"], [*header, *topic, "carries over"], note=note)
     for which, table in zip(titles, tables, strict=True):
         for number, row in enumerate(rows):
             gains: list[Gain] = list(getattr(row, which).values())
@@ -208,6 +276,7 @@ def ablation_tables(rows: Sequence[Ablation]) -> list[Table]:
             cells.insert(-1, f"{100 * gains[-1].recall:+.2f}")
             settings = ", ".join(f"{name}={written(value)}" for name, value in row.settings.items())
             if which == "on_top":
-                cells.append("yes" if row.carries_over else "no")
+                worst = [f"{100 * min(gain.f1 for gain in row.topics.values()):+.2f}"] if topic else []
+                cells += [*worst, "yes" if row.carries_over else "no"]
             table.add([row.name, settings, "yes" if row.default else "no", *cells])
     return tables

@@ -13,7 +13,7 @@ from pboh.evaluation.datasets.core import Dataset
 def fingerprints(datasets: Iterable[Dataset]) -> set[str]:
     """A short hash of every document's whole text, by which it is recognised in any dataset."""
     return {
-        hashlib.sha256((document.whole or document.text).encode("utf-8", "replace")).hexdigest()[:16]
+        hashlib.sha256(document.origin.encode("utf-8", "replace")).hexdigest()[:16]
         for dataset in datasets
         for document in dataset
     }

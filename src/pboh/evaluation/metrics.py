@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 Resolve = Callable[[str], str | None]
 """The title an entity is known under (redirects followed), or None for an unknown one."""
 
+LARGEST = 2_000_000
+"""Numbers in a block of resamples: small enough to stay in memory."""
+
 POLICY = (
     "NIL golds are dropped before the evaluation; the system is not shown these mentions.",
     "A mention without an answer is not annotated: it costs recall, not precision.",
@@ -239,7 +242,7 @@ def interval(values: Floats) -> tuple[float, float]:
 def resamples(documents: int, samples: int, seed: int = 0) -> Iterator[Floats]:
     """How often each document is drawn, in blocks that stay small in memory."""
     generator = np.random.default_rng(seed)
-    block = max(1, 2_000_000 // max(documents, 1))
+    block = max(1, LARGEST // max(documents, 1))
     share = np.full(documents, 1 / documents)
     for done in range(0, samples, block):
         yield generator.multinomial(documents, share, min(block, samples - done)).astype(np.float64)

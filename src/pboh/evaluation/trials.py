@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pboh.evaluation.datasets.core import Dataset
-from pboh.evaluation.metrics import Floats, judge, macro_scores, resamples, weighted_micro_scores
+from pboh.evaluation.metrics import LARGEST, Floats, judge, macro_scores, resamples, weighted_micro_scores
 from pboh.evaluation.runner import answer_document
 from pboh.files.workers import Workers
 from pboh.inference.settings import Settings
@@ -23,6 +24,7 @@ from pboh.linker import Linker
 Counts = list[Floats]
 """Correct, answered and gold mentions of each document, an array (documents, 3) for each dataset."""
 
+Integers = NDArray[np.int64]
 Score = Callable[[Sequence[Settings]], Iterator[Counts]]
 Measure = Callable[[Floats, Floats], Floats]
 """A figure of a dataset's counts for each row of weights (samples, documents)."""
@@ -98,13 +100,29 @@ def macro_f1(counts: Floats, weights: Floats) -> Floats:
     return macro_scores(counts, weights)[:, 2]
 
 
-def gain_draws(new: Counts, old: Counts, measure: Measure, samples: int = 1000) -> Floats:
-    """The gain of new over old, averaged over datasets, when documents are drawn again with replacement.
+def text_numbers(datasets: Sequence[Dataset]) -> list[Integers]:
+    """The number of the text that each document is or was cut from; readings of a text share its number."""
+    numbers: dict[str, int] = {}
+    return [np.array([numbers.setdefault(d.origin, len(numbers)) for d in dataset]) for dataset in datasets]
 
-    Datasets of equal length are drawn alike: two readings of the same pages are not independent evidence.
+
+def gain_draws(
+    new: Counts, old: Counts, measure: Measure, texts: Sequence[Integers] | None = None, samples: int = 1000
+) -> Floats:
+    """The gain of new over old, averaged over datasets, when texts are drawn again with replacement.
+
+    ``texts`` says which text each document is from, see :func:`text_numbers`; without it, each is its own.
+    All sentences of a page are drawn together, and datasets of equally many texts are drawn alike: what
+    shares a page is not independent evidence.
     """
-    gains = [
-        np.concatenate([measure(one, w) - measure(other, w) for w in resamples(len(one), samples)])
-        for one, other in zip(new, old, strict=True)
-    ]
+    texts = texts or [np.arange(len(one)) for one in new]
+    gains = []
+    for one, other, numbers in zip(new, old, texts, strict=True):
+        distinct, owner = np.unique(numbers, return_inverse=True)
+        drawn = [
+            measure(one, weights[:, owner]) - measure(other, weights[:, owner])
+            for block in resamples(distinct.size, samples)
+            for weights in np.array_split(block, 1 + block.shape[0] * owner.size // LARGEST)
+        ]
+        gains.append(np.concatenate(drawn))
     return np.asarray(sum(gains) / len(gains))

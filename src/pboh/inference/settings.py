@@ -159,8 +159,8 @@ def _check(name: str, value: Any, least: float, most: float, whole: bool = False
 
 
 PAPER = Settings()
-# The layers of disambiguation pages and acronyms change nothing with a sample of Wikipedia, which has almost
-# none of either; they stay because a whole Wikipedia has hundreds of thousands of both.
+# The layers of disambiguation pages and acronyms gain nothing sure with a sample of Wikipedia, which has few
+# of either; they stay because a whole Wikipedia has hundreds of thousands of both.
 DEFAULT = PAPER.change(
     layers={
         "cased": 1.0, "lower": 0.3, "title": 0.1, "stripped": 0.02, "redirect": 0.1,

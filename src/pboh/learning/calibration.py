@@ -311,7 +311,7 @@ def calibrate(
             report(number + done / len(given), stages, name)
             examples.append(make(plain, document))
         gold = sum(len(document.linked) for document in given)
-        groups = [crc32((document.whole or document.text).encode("utf-8", "replace")) for document in given]
+        groups = [crc32(document.origin.encode("utf-8", "replace")) for document in given]
         reliability, figures = fit(examples, features, gold, beta, groups, complete=name == "calibration")
         if name == "calibration":
             reliability = replace(reliability, others=share_of_others(examples))

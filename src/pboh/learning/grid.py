@@ -16,11 +16,13 @@ from pboh.evaluation.datasets import Dataset
 from pboh.evaluation.metrics import interval, macro_scores, micro_scores
 from pboh.evaluation.trials import (
     Counts,
+    Integers,
     Score,
     gain_draws,
     macro_f1,
     micro_f1,
     scoring,
+    text_numbers,
     value_of,
     with_values,
 )
@@ -136,6 +138,7 @@ def tune(
     """
     if not datasets:
         raise InputError("there is nothing to tune on", todo="Pass a dataset with --validation")
+    texts = text_numbers(datasets)
     with scoring(linker, datasets, workers) as score:
         counts = next(score([linker.settings]))
         start = Trial("start", "", 0, *_scores(counts))
@@ -146,7 +149,7 @@ def tune(
                 report(step, len(plan), f"{parameter}, {_percents(tuning.best)}")
                 present = value_of(tuning.settings, parameter)
                 tries = [v for v in (values or fine_values(space[parameter], present)) if v != present]
-                counts = _improve(tuning, parameter, tries, number, counts, score, confidence)
+                counts = _improve(tuning, parameter, tries, number, counts, texts, score, confidence)
         except KeyboardInterrupt:
             tuning.interrupted = True
         else:
@@ -172,13 +175,16 @@ def _improve(
     tries: Sequence[Value],
     number: int,
     old: Counts,
+    texts: Sequence[Integers],
     score: Score,
     confidence: float,
 ) -> Counts:
     """Try values of one parameter; the best sure one becomes the present one. Returns its counts."""
     many = [with_values(tuning.settings, {parameter: value}) for value in tries]
     scored = list(score(many))
-    trials = [_trial(parameter, value, number, new, old) for value, new in zip(tries, scored, strict=True)]
+    trials = [
+        _trial(parameter, value, number, new, old, texts) for value, new in zip(tries, scored, strict=True)
+    ]
     sure = [
         at for at, trial in enumerate(trials)
         if trial.gain > 0 and trial.better >= confidence and trial.worst >= 0
@@ -193,9 +199,11 @@ def _improve(
     return old if best is None else scored[best]
 
 
-def _trial(parameter: str, value: Value, number: int, new: Counts, old: Counts) -> Trial:
+def _trial(
+    parameter: str, value: Value, number: int, new: Counts, old: Counts, texts: Sequence[Integers]
+) -> Trial:
     draws = gain_draws(
-        new, old, lambda counts, weights: micro_f1(counts, weights) + macro_f1(counts, weights)
+        new, old, lambda counts, weights: micro_f1(counts, weights) + macro_f1(counts, weights), texts
     )
     gain = sum(_scores(new)) - sum(_scores(old))
     better = float((draws > 0).mean())

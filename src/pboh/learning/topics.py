@@ -25,7 +25,7 @@ def by_topic(linker: Linker, dataset: Dataset, groups: int) -> list[Dataset]:
         raise InputError("topics are told by vectors, and the model has none", todo="Build it with vectors")
     texts: dict[str, list[int]] = {}
     for number, document in enumerate(dataset):
-        texts.setdefault(document.whole or document.text, []).append(number)
+        texts.setdefault(document.origin, []).append(number)
     parts = [[dataset.documents[k] for k in numbers] for numbers in texts.values()]
     chosen = clusters(np.stack([_direction(linker, part) for part in parts]), groups)
     found = []

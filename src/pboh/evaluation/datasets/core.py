@@ -76,6 +76,11 @@ class GoldDocument:
     language: str | None = None
 
     @property
+    def origin(self) -> str:
+        """The text that this one is, or was cut from."""
+        return self.whole or self.text
+
+    @property
     def linked(self) -> tuple[GoldMention, ...]:
         """The mentions that are not NIL: the only ones a D2KB evaluation looks at."""
         return tuple(mention for mention in self.mentions if mention.gold is not None)

@@ -103,7 +103,7 @@ def sentences(document: GoldDocument) -> list[GoldDocument]:
             if begin <= mention.start and mention.end <= end
         )
         if mentions:
-            text, whole = document.text[begin:end], document.whole or document.text
+            text, whole = document.text[begin:end], document.origin
             id = f"{document.id}/{number}"
             found.append(replace(document, id=id, text=text, mentions=mentions, whole=whole))
     return found
@@ -116,7 +116,7 @@ def in_capitals(dataset: Dataset) -> Dataset:
             document,
             text=capitals(document.text),
             mentions=tuple(replace(mention, text=capitals(mention.text)) for mention in document.mentions),
-            whole=document.whole or document.text,
+            whole=document.origin,
         )
         for document in dataset
     )
@@ -157,4 +157,4 @@ def thin(document: GoldDocument, foreign: Sequence[str]) -> GoldDocument:
         end = max(end, mention.end)
         mentions.append(replace(mention, start=mention.start + moved, end=mention.end + moved))
     text += _WORD.sub(other, document.text[end:])
-    return replace(document, text=text, mentions=tuple(mentions), whole=document.whole or document.text)
+    return replace(document, text=text, mentions=tuple(mentions), whole=document.origin)
