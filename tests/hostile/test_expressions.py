@@ -7,6 +7,7 @@ import importlib
 import re
 import time
 from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -118,10 +119,11 @@ def of_tables():
     """The expressions that the tables of languages are compiled to, each once."""
     seen = set()
     for code in (*tables(), "xx"):
-        for field, value in vars(language(code)).items():
+        for field in fields(table := language(code)):
+            value = getattr(table, field.name)
             if isinstance(value, re.Pattern) and value not in seen:
                 seen.add(value)
-                yield pytest.param(value, "search", id=f"{code}.{field}")
+                yield pytest.param(value, "search", id=f"{code}.{field.name}")
 
 
 @pytest.mark.parametrize(("pattern", "use"), [*expressions(), *of_tables()])
