@@ -57,7 +57,8 @@ def evaluate_command(
         Option(metavar="NAME", help="With --ablate: only extensions whose name contains this."),
     ] = None,
     topics: Annotated[
-        int, Option(help="With --ablate: also divide the texts of the first dataset by topic.", min=1)
+        int,
+        Option(help="Divide the documents by this many topics; with --ablate, of the first dataset.", min=1),
     ] = 1,
     workers: options.Workers = None,
     allow_tuned: Annotated[

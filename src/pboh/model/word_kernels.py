@@ -66,7 +66,8 @@ def context_scores(
     given = candidates, size, words, first, left, right, last, contexts, seen, options
     distinct, times, place = np.empty((3, words.size), np.int64)
     near = np.zeros(_NEAR + 1, np.bool_)
-    _context_scores(*given, distinct, times, place, contexts.background[words], near, out)
+    shares = np.empty(words.size, contexts.background.dtype)
+    _context_scores(*given, distinct, times, place, shares, near, out)
 
 
 _NEAR = (1 << 16) - 1  # few enough bits that the table stays in the processor's cache
@@ -84,7 +85,7 @@ def _context_scores(  # type: ignore[no-untyped-def]
     they are none of them. In the longest lists, the words of the context are looked up instead. Terms are
     added in the order of the list if it is short, else in that of the context.
     """
-    offsets, row_word, row_count, totals, mass, types, _ = contexts
+    offsets, row_word, row_count, totals, mass, types, background = contexts
     xi, unmatched, clip, floor, smallest = options[0], options[1], options[2], options[3], options[4]
     for i in range(candidates.shape[0]):
         found, length = 0, 0
@@ -96,6 +97,7 @@ def _context_scores(  # type: ignore[no-untyped-def]
                 if w >= 0:
                     if seen[w] == 0:
                         distinct[found], times[found], place[found] = k, 0, -1
+                        shares[found] = background[w]
                         found += 1
                         seen[w], near[w & _NEAR] = found, True
                     times[seen[w] - 1] += 1
@@ -114,7 +116,7 @@ def _context_scores(  # type: ignore[no-untyped-def]
                     if near[w & _NEAR] and seen[w] > 0 and count[k] >= smallest:
                         d = seen[w] - 1
                         if short:
-                            p = shares[distinct[d]]
+                            p = shares[d]
                             total += times[d] * word_score(count[k], z, p, backoff, xi, clip, floor)
                         else:
                             place[d] = k
@@ -125,7 +127,7 @@ def _context_scores(  # type: ignore[no-untyped-def]
                         place[d] = k
             for d in range(0 if short else found):
                 if place[d] >= 0:
-                    n, p = count[place[d]], shares[distinct[d]]
+                    n, p = count[place[d]], shares[d]
                     total += times[d] * word_score(n, z, p, backoff, xi, clip, floor)
                     place[d] = -1
             out[i, c] = total + unmatched * length * np.log(backoff)

@@ -15,7 +15,7 @@ What is left out is decided some rows at a time: only what stays is held in memo
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -367,30 +367,32 @@ def _descriptions(model: Model, room: int) -> Arrays:
 
 def _words(model: Model, rivals: Array, options: PruneOptions) -> Arrays:
     """The context words that speak most for the entities that have rivals, the vocabulary cut to them."""
-    offsets, kept = model["context_offsets"], np.empty((4, 0))
+    offsets, most = model["context_offsets"], options.context_rows
     sizes = offsets[rivals + 1] - offsets[rivals]
+    kept: list[tuple[Array, ...]] = []
     for some in _ranges(offsets_of_sizes(sizes), ROWS_AT_A_TIME):
         part, size = rivals[some.start : some.stop], sizes[some.start : some.stop]
         rows = np.repeat(offsets[part] - offsets_of_sizes(size)[:-1], size)
         rows += np.arange(rows.size)
-        owner = np.repeat(part, size)
+        owner = np.repeat(part.astype(np.int32), size)
         word, count = model["context_word"][rows], model["context_count"][rows]
         worth = np.where(count >= options.min_word_count, _worth(model, owner, word, count), 0)
         keep = (worth > 0) & (_place(owner, -worth) < options.words_per_entity)
-        kept = np.concatenate([kept, np.stack([owner, word, count, worth])[:, keep]], axis=1)
-        if kept.shape[1] > 2 * options.context_rows:
-            kept = _best(kept, options.context_rows)
-    owner, word, count = _best(kept, options.context_rows)[:3].astype(np.int64)
+        kept.append((owner[keep], word[keep], count[keep], worth[keep]))
+        if sum(rows[0].size for rows in kept) > most + max(most // 4, ROWS_AT_A_TIME):
+            kept = [_best(kept, most)]
+    owner, word, count, _ = _best(kept, most)
     return _word_arrays(model, owner, word, count, rivals, options.vectors)
 
 
-def _best(rows: Array, most: int) -> Array:
-    """The columns whose last value is among the ``most`` largest."""
-    worth = rows[-1]
+def _best(parts: Sequence[tuple[Array, ...]], most: int) -> tuple[Array, ...]:
+    """All parts together, but only the rows whose last value is among the ``most`` largest."""
+    columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+    worth = columns[-1]
     if worth.size <= most:
-        return rows
+        return columns
     least = np.partition(worth, worth.size - most)[worth.size - most]
-    return rows[:, worth >= least]
+    return tuple(column[worth >= least] for column in columns)
 
 
 def _place(owner: Array, rank: Array) -> Array:
