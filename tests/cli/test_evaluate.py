@@ -96,6 +96,7 @@ def test_compare_two_models_as_in_the_paper(fake_model, gold: Path) -> None:
         (["nowhere.ttl"], "there is no such dataset"),
         ([DATA / "small.jsonl", "--systems", "pboh,best"], "unknown system 'best'"),
         ([DATA / "small.jsonl", "--set", "tua=1"], "tua"),
+        ([DATA / "small.jsonl", "--topics", "3"], "--topics goes with --ablate"),
     ],
 )
 def test_mistakes_are_one_sentence(fake_model, arguments: list, message: str, capsys) -> None:

@@ -58,7 +58,7 @@ def evaluate_command(
     ] = None,
     topics: Annotated[
         int,
-        Option(help="Divide the documents by this many topics; with --ablate, of the first dataset.", min=1),
+        Option(help="Divide the documents by this many topics; with --ablate, the first dataset's.", min=1),
     ] = 1,
     workers: options.Workers = None,
     allow_tuned: Annotated[
@@ -94,6 +94,8 @@ def evaluate_command(
 
     if end_to_end and report is not None:
         raise InputError("--end-to-end has no report", todo="Write its figures with --json FILE")
+    if topics > 1 and not ablate:
+        raise InputError("--topics goes with --ablate", todo="Add --ablate, or leave --topics out")
     chosen = _systems(systems)
     sides = [_Side(model_folder(model).name, options.load_linker(model, paper, change), paper)]
     if compare == "paper":

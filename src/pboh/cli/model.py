@@ -80,6 +80,8 @@ def prune(
     It opens like any other model; the first time, it is unpacked into the user's cache. Calibrate it again
     afterwards: less evidence means different probabilities.
 
+    What stays is held in memory, so a large result may take more than --memory, which bounds the rest.
+
     Example: pboh prune --model model --out small --megabytes 32
     """
     from pboh.linker import load
